@@ -1,0 +1,30 @@
+/*
+ * facts - what a node says of itself, one group per source, gathered when asked.
+ *
+ * Groups: os {id version_id codename family name kernel arch systemd}, cpu {model
+ * sockets cores threads}, memory {total_bytes swap_bytes}, disks [{name size_bytes
+ * model serial rotational}], net [{name mac mtu state speed_mbps addresses []}],
+ * pci [{slot vendor device class}], gpus [{index name uuid memory_bytes serial
+ * pci_slot driver}], boot {id at}, host {name machine_id}. A value that cannot be
+ * read is absent, never guessed.
+ */
+#pragma once
+
+#include "agent/base/json.h"
+
+struct err;
+
+struct facts_env {
+	int root;         /* "/" or a throw-away tree with etc, proc, sys */
+	const char *self; /* path of this program, for the NVML child; NULL: no GPUs */
+};
+
+extern const char *const FACT_GROUPS[]; /* NULL-terminated */
+
+/* A new reference in *out; E_NOTFOUND for a group that does not exist. */
+int facts_group(const struct facts_env *env, const char *group, json_t **out, struct err *err);
+/* All groups as one object; a group that fails is {"error": text}. */
+json_t *facts_all(const struct facts_env *env);
+
+/* The NVML child's body: prints the gpus group as JSON, returns the exit status. */
+int facts_gpu_probe(void);

@@ -1,0 +1,51 @@
+/*
+ * expr - the small expression language of recipes.
+ *
+ *	or  and  not  in  == != < <= > >=  + -  f(x, ...)  a.b.c  a[0]  'text'  12  1.5  true  [1,
+ *2]
+ *
+ * No loops, no assignment, no function with an effect. Comparing two values of
+ * different types is an error, never false. Names start at one of: params,
+ * node, vars, facts, steps, item. An undefined name is an error with its place;
+ * default(x, y) is the one exception.
+ *
+ * Functions: default lower upper trim len join split replace int text basename
+ * startswith endswith; and probes of the node's state, answered by the scope:
+ * exists(path), contains(path, text), running(process), version(package),
+ * port_open(port), http_ok(url, text).
+ */
+#pragma once
+
+#include "agent/base/arena.h"
+#include "agent/recipe/value.h"
+
+struct err;
+struct expr;
+
+/* Where a piece of text came from, so that errors point into the recipe. */
+struct origin {
+	const char *file;
+	unsigned line, col; /* of the first character */
+	struct str source;  /* the whole file, for the excerpt; may be empty */
+};
+
+/* The world an expression is evaluated in. Callbacks may be NULL: then such names are unknown. */
+struct scope {
+	json_t *names; /* object: params, node, vars, steps, item -> value; borrowed */
+	void *ctx;
+	/* One fact group ("os"), borrowed; *out NULL when there is no such group. */
+	int (*facts)(void *ctx, const char *group, json_t **out, struct err *err);
+	/* Answers a probe; args is a JSON array of its arguments. */
+	int (*probe)(void *ctx, const char *name, const json_t *args, struct value *out,
+		struct err *err);
+};
+
+int expr_parse(struct arena *a, struct str text, const struct origin *at, struct expr **out,
+	struct err *err);
+/* value is the caller's to value_done. E_SCHEMA on types, E_NOTFOUND on an undefined name. */
+int expr_eval(const struct expr *e, const struct scope *s, struct value *out, struct err *err);
+/* The same, and the result must be true or false (or unknown). */
+int expr_eval_bool(const struct expr *e, const struct scope *s, bool *out, const char **unknown,
+	struct err *err);
+/* Calls see("facts.os.id") for each name the expression may read. */
+void expr_names(const struct expr *e, void (*see)(void *ctx, const char *name), void *ctx);

@@ -1,0 +1,107 @@
+/*
+ * recipe - one recipe.yaml as a checked structure with places.
+ *
+ *	recipe: node-exporter            its folder's name
+ *	about: one line for people
+ *	params:                          name: {type, default, choices, about}; no default = must be
+ *given port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port} when: facts.os.family
+ *== 'debian'    else the recipe is skipped with that reason needs: [base] disrupts: [docker] what
+ *the fleet must drain steps:                           one kind key each, and name, when, each, as,
+ *notify beside it
+ *	  - package: {names: [prometheus-node-exporter]}
+ *	    notify: restart exporter
+ *	handlers:                        steps with a name, run once at the end when notified
+ *	  - name: restart exporter
+ *	    service: {name: prometheus-node-exporter, state: restarted}
+ *	check:                           validator: every expect must be true
+ *	  - name: answers on its port
+ *	    expect: http_ok('http://127.0.0.1:9100/metrics', 'node_uname_info')
+ *	    within: 15                   seconds it may take, default 0
+ *	undo: [steps]
+ *
+ * Everything is judged at load: kinds, parameters and their types where they
+ * are literal, expressions and templates for syntax, notify for its handler,
+ * source files for existence. All errors carry file, line, column and a hint.
+ */
+#pragma once
+
+#include "agent/base/yaml.h"
+#include "agent/recipe/kind.h"
+#include "agent/recipe/template.h"
+
+#define RECIPE_STEPS_MAX 2000
+
+struct recipe_param {
+	const char *name;
+	enum param_type type; /* text, int, num, bool, choice, list, map */
+	bool required;
+	json_t *preset;             /* NULL when required; owned by the recipe */
+	const char *const *choices; /* NULL-terminated or NULL */
+	bool has_min, has_max;
+	double min, max;
+	const char *about;
+	const struct yaml_node *at;
+};
+
+/* One argument of a step: a template of text, or a list or map of them. */
+struct step_arg {
+	const struct kind_param *param;
+	const struct yaml_node *at;
+	struct template *text; /* scalar */
+	struct expr *expr;     /* PARAM_EXPR */
+	unsigned n;            /* list items or map pairs */
+	struct template **items;
+	const char **keys; /* map */
+};
+
+struct step {
+	unsigned index;   /* 0-based within its list */
+	const char *name; /* given, or made from kind and main argument */
+	const struct kind *kind;
+	struct expr *when; /* NULL: always */
+	struct expr *each; /* a list; NULL: once. item is bound in args and when */
+	const char *as;    /* NULL, or the key under steps.* */
+	unsigned n_notify;
+	const char **notify;
+	unsigned n_args;
+	struct step_arg *args;
+	const struct yaml_node *at;
+};
+
+struct recipe_check {
+	const char *name;
+	struct expr *expect;
+	unsigned within; /* seconds */
+	const struct yaml_node *at;
+};
+
+struct recipe {
+	const char *name, *about;
+	struct yaml_doc *doc;
+	unsigned n_params, n_steps, n_handlers, n_checks, n_undo, n_needs, n_disrupts;
+	struct recipe_param *params;
+	struct step *steps, *handlers, *undo;
+	struct recipe_check *checks;
+	const char **needs, **disrupts;
+	struct expr *when;
+};
+
+/* Loads DIR/recipe.yaml; everything lives in a, JSON presets until recipe_done. */
+int recipe_load(struct arena *a, const char *dir, struct recipe **out, struct err *err);
+/* The same from text; dir NULL skips the look at source files. */
+int recipe_parse(struct arena *a, const char *name, struct str text, const char *dir,
+	struct recipe **out, struct err *err);
+void recipe_done(struct recipe *r); /* drops the JSON presets */
+
+/*
+ * The parameters of a run: given (a JSON object, values may be text from the
+ * command line) checked and completed with presets. A new reference in *out.
+ */
+int recipe_params(const struct recipe *r, const json_t *given, json_t **out, struct err *err);
+
+/* One step's arguments evaluated to a JSON object, typed by its kind, presets filled in. New
+ * reference. */
+int step_args_eval(const struct recipe *r, const struct step *s, const struct scope *scope,
+	json_t **out, const char **unknown, struct err *err);
+/* A PARAM_EXPR argument by name, or NULL. */
+const struct step_arg *step_arg_find(const struct step *s, const char *name);

@@ -1,0 +1,24 @@
+/* value - what an expression yields: a JSON value, or "unknown" with the reason why. */
+#pragma once
+
+#include "agent/base/json.h"
+
+/*
+ * Unknown is contagious: any operator over it gives unknown, except where the
+ * other side decides alone (false and X, true or X). It appears in a dry run
+ * when something depends on a step that would change.
+ */
+struct value {
+	json_t *json; /* owned; NULL when unknown */
+	const char
+		*unknown; /* "depends on step 2 (package)"; NULL when known; arena or static text */
+};
+
+struct value value_of(json_t *json); /* steals the reference */
+struct value value_unknown(const char *why);
+void value_done(struct value *v);
+bool value_is_known(const struct value *v);
+/* Text as templates print it: strings bare, numbers, true/false; lists and maps are E_SCHEMA. */
+struct buf;
+struct err;
+int value_to_text(const struct value *v, struct buf *out, struct err *err);

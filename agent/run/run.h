@@ -1,0 +1,38 @@
+/*
+ * run - executes an order: recipes, steps, handlers, checks, journal.
+ *
+ * run_execute decides the whole order in check mode as it goes and calls
+ * ops->before_change once before the first change, so that the caller can
+ * leave the SSH session (fork, setsid) only when there is something to do.
+ * Every intent is in the journal, fsync'd, before its step acts; events go to
+ * the sink as well, which may fail without stopping the run.
+ */
+#pragma once
+
+#include "agent/step/step.h"
+#include "agent/wire/message.h"
+#include "agent/wire/record.h"
+
+struct run_env {
+	int root;
+	const char *root_path;
+	int state; /* STATE directory */
+	const struct bundle *bundle;
+	const char *self; /* program path, for facts' GPU child */
+	void *ctx;
+	void (*event)(void *ctx, const json_t *record);   /* as journalled */
+	int (*before_change)(void *ctx, struct err *err); /* may fork; the child goes on */
+	bool (*cancelled)(void *ctx);                     /* asked between steps; may be NULL */
+};
+
+struct run_outcome {
+	enum step_result state;
+	struct result_counts counts;
+	char plan_hash[65];
+	char reason[400];  /* first failure, for people */
+	int64_t took, cpu; /* nanoseconds */
+};
+
+/* The outcome is always filled; a negative return means that the run could not even begin. */
+int run_execute(
+	const struct run_env *env, const struct order *o, struct run_outcome *out, struct err *err);

@@ -1,0 +1,69 @@
+/*
+ * step - what every kind of step can do: check, and apply.
+ *
+ * check reads and decides: same, differs (with a diff), or unknown (with why).
+ * It changes nothing and, where the state can be read directly, starts no
+ * program. apply makes it so; the executor then checks again, and a step that
+ * still differs has failed. Arguments come evaluated and typed (a JSON object
+ * after agent/recipe/kind.h, presets filled in).
+ */
+#pragma once
+
+#include "agent/base/buf.h"
+#include "agent/recipe/recipe.h"
+
+struct bundle;
+struct err;
+struct step_cache; /* what was read once per run: package database, users, os; see cache.h */
+
+enum step_state {
+	STEP_SAME,
+	STEP_DIFFERS,
+	STEP_UNKNOWN
+};
+
+struct step_env {
+	int root;              /* directory descriptor of the root that is changed */
+	const char *root_path; /* its path; "/" on a real node. Programs are run in it by chroot
+				  when it is not */
+	const struct bundle *bundle;
+	const char *recipe;        /* prefix of source paths in the bundle */
+	const struct scope *scope; /* for templates and guards */
+	const struct step *step;   /* for PARAM_EXPR arguments and places */
+	struct step_cache *cache;
+	bool dry; /* a plan: apply will not be called */
+};
+
+struct step_report {
+	enum step_state state;
+	struct buf diff; /* unified diff or lines such as "mode 0600 -> 0644"; cap 64 KiB, then
+			    marked */
+	char why[240];   /* unknown: the reason; differs: a few words, "3 packages to install" */
+	bool denied;     /* apply: refused by policy rather than failed */
+};
+
+void step_report_init(struct step_report *r);
+void step_report_clear(struct step_report *r);
+void step_report_done(struct step_report *r);
+
+struct step_ops {
+	const char *kind;
+	int (*check)(
+		struct step_env *env, const json_t *args, struct step_report *rep, struct err *err);
+	int (*apply)(
+		struct step_env *env, const json_t *args, struct step_report *rep, struct err *err);
+	/* For batched kinds: several argument sets in one transaction; then apply is NULL. */
+	int (*apply_all)(struct step_env *env, const json_t *const *args, unsigned n,
+		struct step_report *rep, struct err *err);
+};
+
+/* NULL if this agent does not know the kind. */
+const struct step_ops *step_find(const char *kind);
+
+/* Answers exists, contains, running, version, port_open, http_ok for a scope (ctx is a step_env).
+ */
+int step_probe(void *ctx, const char *name, const json_t *args, struct value *out, struct err *err);
+
+struct step_cache *step_cache_new(void);
+void step_cache_free(struct step_cache *c);
+void step_cache_forget(struct step_cache *c); /* after something was applied */

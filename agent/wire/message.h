@@ -1,0 +1,71 @@
+/*
+ * message - the JSON messages in 'J' frames. Each is an object with "t".
+ *
+ * agent -> controller
+ *	hello    proto, version, boot_id, machine_id, hostname, nonce, bundles [digest],
+ *	         busy {run, controller, since} when a run holds the node,
+ *	         interrupted {run, recipe, step} when the last run never ended
+ *	need     bundle                     the controller sends bundle + 'D' frames
+ *	event    one record of the run's journal (record.h)
+ *	facts    facts {group: value}
+ *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us,
+ *	         reason when not ok         always the last frame
+ *	refused  code, message, hint        instead of a run; then the agent ends
+ *
+ * controller -> agent
+ *	order    body (JSON text of struct order), sig (Ed25519 over those very bytes)
+ *	bundle   manifest (text), sig, size  followed by size bytes in 'D' frames (tar.zst)
+ *	cancel
+ *
+ * The order is signed over the agent's nonce and the node's name, so that a
+ * stolen SSH key, a recorded session or another node's order runs nothing.
+ */
+#pragma once
+
+#include "agent/base/arena.h"
+#include "agent/base/json.h"
+
+struct err;
+struct sign_key;
+
+enum order_mode {
+	ORDER_PLAN,
+	ORDER_APPLY,
+	ORDER_CHECK,
+	ORDER_FACTS,
+	ORDER_ATTACH
+};
+
+struct order_recipe {
+	const char *name;
+	json_t *params; /* borrowed from body */
+};
+
+struct order {
+	const char *run; /* run id, [a-z0-9-]{1,64} */
+	enum order_mode mode;
+	const char *node;        /* the node's name */
+	const char *nonce;       /* of the hello it answers */
+	const char *bundle;      /* digest of the manifest; NULL for facts and attach */
+	const char *by;          /* who, for the lock and the journal */
+	int64_t issued, expires; /* wall, seconds */
+	int64_t after;           /* attach: events after this sequence number */
+	unsigned n_recipes;
+	struct order_recipe *recipes;
+	json_t *node_facts; /* what recipes see as node.*: name, address, site, rack, role */
+	json_t *vars;       /* vars.* */
+	json_t *body;       /* the parsed body, owned; order_done drops it */
+};
+
+/* The order as canonical JSON text into out. */
+void order_format(const struct order *o, struct buf *out);
+int order_parse(struct arena *a, struct str body, struct order *out, struct err *err);
+void order_done(struct order *o);
+const char *order_mode_name(enum order_mode m);
+
+/* A message object {"t": t}; new reference. */
+json_t *message_new(const char *t);
+/* Writes one 'J' frame. */
+void message_write(const json_t *m, struct buf *out);
+/* Parses a 'J' payload; *t points into the object. New reference. */
+int message_parse(struct str payload, json_t **out, const char **t, struct err *err);

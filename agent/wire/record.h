@@ -1,0 +1,44 @@
+/*
+ * record - one line of a run's journal, which is also one event on the wire.
+ *
+ * JSON object, one per line: seq (1, 2, ...), at (wall ns), ev, and:
+ *	start    run, mode, recipes [name], bundle, by, boot_id
+ *	recipe   recipe, state ("skipped" with why) - only when not plain ok
+ *	intent   recipe, step, name, kind           fsync'd before the step acts
+ *	notify   recipe, handler                    fsync'd before the change that calls for it
+ *	step     recipe, step, name, kind, state, why, diff, took_us; never for an unchanged step
+ *	handler  recipe, handler, state, why
+ *	check    recipe, name, state, why           only when it failed, or could not be told
+ *	end      state, counts, plan_hash
+ *
+ * A torn last line (power cut) is ignored by the reader.
+ */
+#pragma once
+
+#include "agent/base/json.h"
+
+enum step_result {
+	RESULT_OK,
+	RESULT_CHANGED,
+	RESULT_SKIPPED,
+	RESULT_FAILED,
+	RESULT_DENIED,
+	RESULT_TIMEOUT,
+	RESULT_INTERRUPTED,
+	RESULT_UNKNOWN,
+	RESULT_N
+};
+
+const char *result_name(enum step_result r);
+/* RESULT_UNKNOWN for a word that is none. */
+enum step_result result_parse(const char *name);
+
+struct result_counts {
+	unsigned n[RESULT_N];
+};
+json_t *result_counts_json(
+	const struct result_counts *c); /* only what is not zero; new reference */
+void result_counts_parse(const json_t *obj, struct result_counts *out);
+/* The state of a whole: failed > denied > timeout > interrupted > unknown > changed > ok > skipped.
+ */
+enum step_result result_counts_sum(const struct result_counts *c);

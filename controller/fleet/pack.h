@@ -1,0 +1,41 @@
+/*
+ * pack - recipe folders to a signed bundle, kept beside the database by content.
+ *
+ * DIR/bundles/CONTENT/{manifest,manifest.sig,payload.tar.zst}. The same content
+ * gives the same bundle until half of its life is over, so nodes that have it
+ * are not sent it again. Serial numbers only grow.
+ */
+#pragma once
+
+#include "agent/base/str.h"
+#include "agent/wire/manifest.h"
+
+#define PACK_LIFE_DAYS 30
+
+struct err;
+struct keys;
+
+struct pack {
+	char digest[HASH_HEX];
+	struct str manifest, sig, payload; /* mapped or read; valid until pack_done */
+	void *priv;
+};
+
+/* Finds NAME below the recipe directories ("recipes" beside the program's data, then
+ * STOIKA_RECIPES). */
+int pack_find_recipe(struct arena *a, const char *name, const char **dir, struct err *err);
+/*
+ * Recipes by name in the order they run, those they need put before them
+ * (a loop is E_CONFLICT), each loaded and judged.
+ */
+struct recipe;
+struct pack_recipe {
+	const char *name, *dir;
+	struct recipe *recipe;
+	bool asked; /* named by the user, not only needed */
+};
+int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct pack_recipe **out,
+	unsigned *n_out, struct err *err);
+int pack_make(const char *db, const struct keys *keys, const struct pack_recipe *recipes,
+	unsigned n, struct pack *out, struct err *err);
+void pack_done(struct pack *p);

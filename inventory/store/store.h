@@ -1,0 +1,151 @@
+/*
+ * store - the SQLite file: the only place with SQL.
+ *
+ * WAL, synchronous FULL, foreign keys, STRICT tables, BEGIN IMMEDIATE for every
+ * write, forward-only migrations (sql/NNNN_*.sql, embedded) with a backup beside
+ * the file first. One connection, one thread. Functions that write need a
+ * transaction of the caller (store_begin .. store_commit), so that group commit
+ * is the caller's choice. Rows returned live in the arena given.
+ *
+ * Default place: --db FILE, else STOIKA_DB, else /var/lib/stoika/stoika.db as
+ * root, else $XDG_STATE_HOME/stoika/stoika.db or ~/.local/state/stoika/stoika.db.
+ */
+#pragma once
+
+#include "agent/base/vec.h"
+#include "agent/wire/record.h"
+#include "inventory/model/model.h"
+
+struct err;
+struct store;
+
+enum store_open {
+	STORE_READ,
+	STORE_WRITE,
+	STORE_CREATE
+};
+
+/* The path to use; given may be NULL. Arena-owned. */
+const char *store_default_path(struct arena *a, const char *given);
+/* STORE_CREATE makes directory and file, refuses an existing one (E_EXISTS). */
+int store_open(const char *path, enum store_open how, struct store **out, struct err *err);
+void store_close(struct store *s); /* rolls back what is open */
+const char *store_path(const struct store *s);
+int store_begin(struct store *s, struct err *err);
+int store_commit(struct store *s, struct err *err);
+void store_rollback(struct store *s);
+
+/* Settings of this database: controller id and the like. */
+int store_setting_put(struct store *s, const char *key, const char *value, struct err *err);
+int store_setting_get(
+	struct store *s, struct arena *a, const char *key, const char **out, struct err *err);
+
+/* --- inventory --- */
+/*
+ * Replaces the site's declared inventory by the model. Rows keep their ids where
+ * names match; nodes keep their state, agent and pinned key unless the file
+ * states another; a node with a lease cannot vanish (E_BUSY).
+ */
+int store_put_model(struct store *s, const struct model *m, struct err *err);
+/* site NULL: the only one (E_CONFLICT names them when there are several). */
+int store_load_model(struct store *s, const char *site, struct model **out, struct err *err);
+int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n, struct err *err);
+
+/* --- nodes --- */
+struct node_row {
+	int64_t id;
+	const char *name, *address, *user, *host_key; /* host_key NULL: not pinned */
+	unsigned port;
+	const char *site, *rack, *role, *device_type; /* "" when none */
+	const char *state;   /* expected, discovered, inspected, ready, deploying, deployed, failed,
+				rescue, retired */
+	const char *reason;  /* of failed, "" */
+	const char *agent;   /* installed agent's version, "" */
+	const char *boot_id; /* last seen, "" */
+	const char *os;      /* "debian 12", "" */
+	int64_t seen;        /* wall seconds of last contact, 0 never */
+	const char *vars;    /* JSON object text */
+};
+struct node_rows vec(struct node_row);
+/* All nodes, by name in natural order (gpu2 before gpu10). */
+int store_nodes(struct store *s, struct arena *a, struct node_rows *out, struct err *err);
+int store_node_pin_key(struct store *s, int64_t node, const char *host_key, struct err *err);
+/* After an install or contact. NULL leaves a field. */
+int store_node_seen(struct store *s, int64_t node, const char *agent, const char *boot_id,
+	const char *os, const char *state, const char *reason, struct err *err);
+int store_put_facts(struct store *s, int64_t node, const char *group, const json_t *value,
+	enum fact_origin origin, struct err *err);
+/* Object {group: value}; new reference. */
+int store_get_facts(struct store *s, int64_t node, json_t **out, struct err *err);
+
+/* --- leases: one run per node --- */
+struct lease {
+	const char *run, *owner; /* "user@host pid 123" */
+	int64_t taken, expires;  /* wall seconds */
+};
+/* E_BUSY with *holder filled when another run holds an unexpired lease. The same run renews. */
+int store_lease_take(struct store *s, struct arena *a, int64_t node, const char *run,
+	const char *owner, int64_t ttl, struct lease *holder, struct err *err);
+int store_lease_drop(struct store *s, int64_t node, const char *run, struct err *err);
+int store_lease_drop_run(struct store *s, const char *run, struct err *err);
+/*
+ * Leases of runs whose controller process is gone (its owner text names host boot
+ * id, pid and start time of this machine) are dropped. Returns how many in *n.
+ */
+int store_lease_reap(struct store *s, unsigned *n, struct err *err);
+/* "user@host pid N start T boot B" of this process, as leases keep it. */
+const char *store_owner(struct arena *a);
+
+/* --- runs --- */
+struct run_row {
+	const char *id, *mode, *recipes, *nodes, *by; /* nodes: the range as typed */
+	const char *state; /* running, done, failed, cancelled, interrupted */
+	const char *plan_hash, *bundle;
+	int64_t started, ended; /* wall ns; ended 0 while running */
+	unsigned n_nodes;
+	struct result_counts counts; /* of nodes by their result */
+};
+struct run_rows vec(struct run_row);
+int store_run_add(struct store *s, const struct run_row *r, struct err *err);
+int store_run_end(
+	struct store *s, const char *id, const char *state, const char *plan_hash, struct err *err);
+/* Newest first. */
+int store_runs(
+	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err);
+/* "last" is the newest; a unique prefix will do. E_NOTFOUND, E_CONFLICT. */
+int store_run_find(
+	struct store *s, struct arena *a, const char *id, struct run_row *out, struct err *err);
+
+/* One row per node and run; unchanged steps are counted here and are no rows of their own. */
+struct node_result {
+	int64_t node;
+	const char *node_name;
+	enum step_result state;
+	struct result_counts counts;
+	const char *plan_hash, *reason, *hint; /* "" */
+	int64_t took;                          /* ns, controller's view */
+};
+struct node_results vec(struct node_result);
+int store_result_put(
+	struct store *s, const char *run, const struct node_result *r, struct err *err);
+int store_results(struct store *s, struct arena *a, const char *run, struct node_results *out,
+	struct err *err);
+
+/* Journal records as they came; seq is the agent's. Repeats are ignored. */
+int store_event_add(
+	struct store *s, const char *run, int64_t node, const json_t *record, struct err *err);
+/* In arrival order, id > after. */
+struct event_row {
+	int64_t id, node;
+	const char *node_name;
+	json_t *record; /* new reference, the caller's */
+};
+struct event_rows vec(struct event_row);
+int store_events(struct store *s, struct arena *a, const char *run, int64_t after,
+	struct event_rows *out, struct err *err);
+
+/* --- audit log, a hash chain --- */
+int store_audit_add(struct store *s, const char *who, const char *what, const char *object,
+	const char *detail, struct err *err);
+/* Walks the chain; E_VERIFY names the first row that does not fit. */
+int store_audit_verify(struct store *s, int64_t *rows, struct err *err);
