@@ -1,11 +1,22 @@
-/* banned - calls that have hurt everyone; forced into every file by the build. */
+/*
+ * banned - calls that have hurt everyone; forced into every file by the build.
+ *
+ * The headers that declare them come first, so that the macros below meet only calls.
+ */
 #pragma once
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
 
 #define BANNED(f) use_of_##f##_is_banned_see_agent_base_banned_h
 
 #undef strcpy
 #undef strcat
 #undef strncpy
+#undef strncat
 #undef sprintf
 #undef vsprintf
 #undef strtok
