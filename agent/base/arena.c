@@ -1,10 +1,10 @@
 /* arena.c - blocks in a chain, each twice the last; a request too large for one gets its own. */
 #include "agent/base/arena.h"
 
+#include "agent/base/buf.h"
 #include "agent/base/mem.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,20 +111,14 @@ struct str arena_str(struct arena *a, struct str s)
 
 char *arena_printf(struct arena *a, const char *fmt, ...)
 {
+	AUTO_BUF out;
 	va_list ap;
-	char *p;
-	int n;
 
+	buf_init(&out, SIZE_MAX);
 	va_start(ap, fmt);
-	n = vsnprintf(NULL, 0, fmt, ap);
+	buf_addv(&out, fmt, ap);
 	va_end(ap);
-	if (n < 0)
-		abort();
-	p = take(a, (size_t)n + 1, 1);
-	va_start(ap, fmt);
-	(void)vsnprintf(p, (size_t)n + 1, fmt, ap);
-	va_end(ap);
-	return p;
+	return arena_text(a, buf_str(&out));
 }
 
 size_t arena_used(const struct arena *a)
