@@ -1,0 +1,245 @@
+/* apply - plan and apply: recipes over a range of nodes, the same way but for the last step. */
+#include "agent/base/json.h"
+#include "agent/recipe/recipe.h"
+#include "controller/command/run_view.h"
+#include "controller/command/session.h"
+#include "controller/command/table.h"
+
+#include <string.h>
+
+#define RECIPES_MAX 64
+
+static unsigned split_names(struct arena *a, const char *list, const char **names)
+{
+	struct str rest = str_of(list), part;
+	unsigned n = 0;
+
+	while (n < RECIPES_MAX && str_next(&rest, ',', &part))
+		if (part.n > 0)
+			names[n++] = arena_text(a, part);
+	return n;
+}
+
+static bool declares(const struct recipe *r, struct str name)
+{
+	for (unsigned i = 0; i < r->n_params; i++)
+		if (str_is(name, r->params[i].name))
+			return true;
+	return false;
+}
+
+/* The recipe that NAME or RECIPE.NAME of --set means; the name without the recipe in *name. */
+static const struct pack_recipe *owner_of(
+	const struct pack_recipe *recipes, unsigned n, struct str *name)
+{
+	const struct pack_recipe *found = NULL;
+	const size_t dot = str_find(*name, '.');
+
+	for (unsigned i = 0; i < n; i++) {
+		if (dot != STR_NONE && str_is(str_first(*name, dot), recipes[i].name)) {
+			*name = str_from(*name, dot + 1);
+			return &recipes[i];
+		}
+		if (dot == STR_NONE && declares(recipes[i].recipe, *name) &&
+			(!found || recipes[i].asked))
+			found = &recipes[i];
+	}
+	return found;
+}
+
+static int take_set(json_t *params, const struct pack_recipe *recipes, unsigned n, const char *text,
+	struct err *err)
+{
+	struct str rest = str_of(text), name;
+	const struct pack_recipe *owner;
+
+	if (str_find(rest, '=') == STR_NONE) {
+		err_set(err, E_SYNTAX, "'--set %s' has no '='", text);
+		return err_hint(err, "--set NAME=VALUE, or --set RECIPE.NAME=VALUE");
+	}
+	str_next(&rest, '=', &name);
+	owner = owner_of(recipes, n, &name);
+	if (!owner || !declares(owner->recipe, name)) {
+		err_set(err, E_NOTFOUND, "no recipe here has a parameter '" STR_FMT "'",
+			STR_ARG(name));
+		return err_hint(err, "'stoika recipe check RECIPE' lists its parameters");
+	}
+
+	json_t *of = json_get(params, owner->name);
+
+	if (!of) {
+		of = json_object();
+		json_object_set_new(params, owner->name, of);
+	}
+	json_object_setn_new(of, name.p, name.n, json_stringn(rest.p, rest.n));
+	return 0;
+}
+
+/* All --set of the command line, judged against what the recipes declare. */
+static int read_params(const struct invocation *inv, const struct pack_recipe *recipes, unsigned n,
+	json_t *params, struct err *err)
+{
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < option_count(inv, "set"); i++)
+		rc = take_set(params, recipes, n, option_at(inv, "set", i), err);
+	for (unsigned i = 0; rc == 0 && i < n; i++) {
+		AUTO_JSON full = NULL;
+
+		rc = recipe_params(
+			recipes[i].recipe, json_get(params, recipes[i].name), &full, err);
+		if (rc < 0)
+			err_wrap(err, "recipe '%s'", recipes[i].name);
+	}
+	return rc;
+}
+
+static int read_parallel(const struct invocation *inv, unsigned *out, struct err *err)
+{
+	const char *text = option_get(inv, "parallel");
+	uint64_t n = 0;
+
+	if (text && (!str_to_u64(str_of(text), &n) || n == 0 || n > 4096))
+		return err_set(
+			err, E_SYNTAX, "--parallel is a number from 1 to 4096, not '%s'", text);
+	*out = (unsigned)n;
+	return 0;
+}
+
+/* What is packed, asked and where; loaded in this order so that the cheapest refusal comes first.
+ */
+struct work {
+	struct store *store;
+	struct keys keys;
+	struct node_rows rows;
+	struct node_refs nodes;
+	struct pack_recipe *recipes;
+	unsigned n_recipes, parallel;
+	json_t *params;
+};
+
+static int work_load(const struct invocation *inv, struct work *w, struct err *err)
+{
+	const char *names[RECIPES_MAX];
+	const unsigned n = split_names(inv->arena, inv->args[0], names);
+	int rc;
+
+	if (n == 0)
+		return err_set(err, E_SYNTAX, "no recipe is named");
+	w->params = json_object();
+	rc = read_parallel(inv, &w->parallel, err);
+	if (rc == 0)
+		rc = pack_resolve(inv->arena, names, n, &w->recipes, &w->n_recipes, err);
+	if (rc == 0)
+		rc = read_params(inv, w->recipes, w->n_recipes, w->params, err);
+	if (rc == 0)
+		rc = session_open(inv, STORE_WRITE, &w->store, err);
+	if (rc == 0)
+		rc = session_nodes(inv, w->store, inv->args[1], &w->rows, &w->nodes, err);
+	if (rc == 0)
+		rc = keys_load(store_path(w->store), &w->keys, err);
+	return rc;
+}
+
+static void work_done(struct work *w)
+{
+	for (unsigned i = 0; i < w->n_recipes; i++)
+		recipe_done(w->recipes[i].recipe);
+	json_decref(w->params);
+	vec_done(&w->nodes);
+	vec_done(&w->rows);
+	keys_done(&w->keys);
+	store_close(w->store);
+}
+
+static int run_work(
+	const struct invocation *inv, const struct work *w, enum order_mode mode, struct err *err)
+{
+	struct run_view *view = run_view_new(mode, (unsigned)w->nodes.n, inv->json);
+	struct fleet_outcome out = {0};
+	struct fleet_opts o = {
+		.mode = mode,
+		.recipes = w->recipes,
+		.n_recipes = w->n_recipes,
+		.params = w->params,
+		.nodes_text = inv->args[1],
+		.by = session_user(inv),
+		.parallel = w->parallel,
+		.kex = option_get(inv, "kex"),
+		.plan_hash = option_get(inv, "plan"),
+		.ctx = view,
+		.event = run_view_event,
+		.done = run_view_done,
+	};
+	int code = -1;
+
+	if (fleet_run(w->store, &w->keys, &w->nodes, &o, &out, err) == 0)
+		code = run_view_finish(view, &out, inv->args[0], inv->args[1]);
+	run_view_free(view);
+	return code;
+}
+
+static int run_order(const struct invocation *inv, enum order_mode mode)
+{
+	struct work w = {0};
+	struct err err;
+	int code = -1;
+
+	if (work_load(inv, &w, &err) == 0)
+		code = run_work(inv, &w, mode, &err);
+	work_done(&w);
+	return code < 0 ? command_fail(inv, &err) : code;
+}
+
+static int run_plan(struct invocation *inv)
+{
+	return run_order(inv, ORDER_PLAN);
+}
+
+static int run_apply(struct invocation *inv)
+{
+	return run_order(inv, ORDER_APPLY);
+}
+
+#define SHARED_OPTIONS                                                                            \
+	{"set", 's', "NAME=VALUE", "a parameter, RECIPE.NAME=VALUE when several have it", true},  \
+		{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false}, \
+	{                                                                                         \
+		"kex", 0, "LIST", "SSH key exchange methods to offer", false                      \
+	}
+
+static const struct option PLAN_OPTIONS[] = {SHARED_OPTIONS, {0}};
+
+static const struct option APPLY_OPTIONS[] = {
+	SHARED_OPTIONS,
+	{"plan", 0, "HASH", "apply just what 'stoika plan' showed under this hash, or stop", false},
+	{0},
+};
+
+const struct command COMMAND_PLAN = {
+	.name = "plan",
+	.args = "RECIPE[,RECIPE...] NODES",
+	.min_args = 2,
+	.max_args = 2,
+	.summary = "show what recipes would change, with diffs; changes nothing",
+	.about =
+		"Each step would change, would not, or is unknown because it hangs on a step before\n"
+		"it. Nodes with the same answer are shown once. The hash at the end goes to\n"
+		"'stoika apply --plan'. A RECIPE with a '/' is a folder.\n",
+	.options = PLAN_OPTIONS,
+	.run = run_plan,
+};
+
+const struct command COMMAND_APPLY = {
+	.name = "apply",
+	.args = "RECIPE[,RECIPE...] NODES",
+	.min_args = 2,
+	.max_args = 2,
+	.summary = "bring nodes to the state that recipes describe",
+	.about =
+		"Recipes run in the order given, those they need before them. Every step is checked,\n"
+		"applied when it differs, and checked again. A node that fails stops there; the\n"
+		"others go on. The same command again picks up where a broken run stopped.\n",
+	.options = APPLY_OPTIONS,
+	.run = run_apply,
+};

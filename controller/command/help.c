@@ -1,0 +1,195 @@
+#include "controller/command/help.h"
+
+#include "agent/base/buf.h"
+#include "agent/version.h"
+
+#include <string.h>
+
+#define NAME_WIDTH 28
+
+static const char EXITS[] = "Exit status: 0 ok, 1 some nodes failed or findings at FAIL, 2 usage,\n"
+			    "3 refused by a check, 4 cannot reach, 70 our bug.\n";
+
+static void add_padded(struct buf *out, const char *text, size_t width)
+{
+	buf_add_text(out, text);
+	for (size_t n = strlen(text); n < width; n++)
+		buf_add_char(out, ' ');
+}
+
+static const char *usage_of(const struct command *c, struct buf *line)
+{
+	buf_clear(line);
+	buf_addf(line, "%s%s%s", c->name, *c->args ? " " : "", c->args);
+	return buf_text(line);
+}
+
+void help_overview(struct buf *out)
+{
+	AUTO_BUF line;
+
+	buf_init(&line, 256);
+	buf_add_text(out,
+		"stoika " STOIKA_VERSION ": a GPU cluster from empty racks to a signed passport\n\n"
+		"usage: stoika [--db FILE] [--json] COMMAND ...\n\n");
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		const char *usage = usage_of(*c, &line);
+
+		buf_add_text(out, "  ");
+		if (strlen(usage) > NAME_WIDTH) {
+			buf_addf(out, "%s\n", usage);
+			add_padded(out, "", NAME_WIDTH + 4);
+		} else {
+			add_padded(out, usage, NAME_WIDTH + 2);
+		}
+		buf_addf(out, "%s\n", (*c)->summary);
+	}
+	buf_addf(out,
+		"\nNODES is a range: gpu[01-16], a,b  a,-b  a@b  rack=R1 role=gpu ~regex all.\n"
+		"%s'stoika help COMMAND' tells more.\n",
+		EXITS);
+}
+
+static void add_option(struct buf *out, const struct option *o)
+{
+	AUTO_BUF line;
+
+	buf_init(&line, 128);
+	buf_addf(&line, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
+	buf_add_text(out, "  ");
+	add_padded(out, buf_text(&line), 26);
+	buf_addf(out, "%s%s\n", o->about, o->many ? "; may be given again" : "");
+}
+
+void help_command(const struct command *c, struct buf *out)
+{
+	AUTO_BUF line;
+
+	buf_init(&line, 256);
+	buf_addf(out, "usage: stoika %s\n\n%s\n", usage_of(c, &line), c->summary);
+	if (c->about)
+		buf_addf(out, "\n%s", c->about);
+	buf_add_text(out, "\noptions:\n");
+	for (const struct option *o = c->options; o && o->name; o++)
+		add_option(out, o);
+	add_option(out, &(struct option){"db", 0, "FILE", "the inventory", false});
+	add_option(out, &(struct option){"json", 0, NULL, "machine-readable output", false});
+}
+
+/* The words of the table as shell words: first words, and per first word its second words. */
+static void add_words(struct buf *out, const char *first)
+{
+	const size_t n = strlen(first);
+	const char *last = "";
+
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		const char *name = (*c)->name;
+		const size_t head = strcspn(name, " ");
+
+		if (n > 0) {
+			if (head == n && strncmp(name, first, n) == 0 && name[n])
+				buf_addf(out, "%s ", name + n + 1);
+		} else if (strncmp(last, name, head) != 0 || (last[head] && last[head] != ' ')) {
+			buf_addf(out, "%.*s ", (int)head, name);
+			last = name;
+		}
+	}
+}
+
+static void add_option_words(struct buf *out, const struct command *c)
+{
+	for (const struct option *o = c->options; o && o->name; o++)
+		buf_addf(out, "--%s ", o->name);
+	buf_add_text(out, "--db --json --help");
+}
+
+void help_completion_bash(struct buf *out)
+{
+	buf_add_text(out, "# bash completion of stoika; source it or put it into "
+			  "/usr/share/bash-completion/completions/stoika\n_stoika()\n{\n"
+			  "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\"\"\n\tCOMPREPLY=()\n"
+			  "\tcase \"${COMP_WORDS[*]:1:2}\" in\n");
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		buf_addf(out, "\t\"%s\"*) words=\"", (*c)->name);
+		add_option_words(out, *c);
+		buf_add_text(out, "\" ;;\n");
+	}
+	buf_add_text(out, "\tesac\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then words=\"");
+	add_words(out, "");
+	buf_add_text(
+		out, "\"; fi\n\tif [ \"$COMP_CWORD\" -eq 2 ]; then case ${COMP_WORDS[1]} in\n");
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		const char *name = (*c)->name;
+		const size_t head = strcspn(name, " ");
+
+		if (!name[head] || (c != COMMANDS && strncmp(c[-1]->name, name, head + 1) == 0))
+			continue;
+		buf_addf(out, "\t%.*s) words=\"", (int)head, name);
+
+		AUTO_BUF first;
+		buf_init(&first, 64);
+		buf_add(&first, name, head);
+		add_words(out, buf_text(&first));
+		buf_add_text(out, "\" ;;\n");
+	}
+	buf_add_text(out,
+		"\tesac; fi\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		"\t[ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+		"}\ncomplete -F _stoika stoika\n");
+}
+
+void help_completion_zsh(struct buf *out)
+{
+	buf_add_text(out, "#compdef stoika\nautoload -U +X bashcompinit && bashcompinit\n");
+	help_completion_bash(out);
+}
+
+/* roff needs a dash and a leading dot or quote escaped. */
+static void add_roff(struct buf *out, const char *text)
+{
+	bool start = true;
+
+	for (const char *p = text; *p; p++) {
+		if (start && (*p == '.' || *p == '\''))
+			buf_add_text(out, "\\&");
+		if (*p == '-' || *p == '\\')
+			buf_add_char(out, '\\');
+		if (*p == '\\')
+			buf_add_char(out, 'e');
+		else
+			buf_add_char(out, *p);
+		start = *p == '\n';
+	}
+}
+
+void help_manual(struct buf *out)
+{
+	AUTO_BUF line;
+
+	buf_init(&line, 256);
+	buf_add_text(out, ".TH STOIKA 1 \"\" \"stoika " STOIKA_VERSION "\"\n.SH NAME\nstoika \\- "
+			  "GPU clusters from empty racks to a signed passport\n.SH SYNOPSIS\n"
+			  ".B stoika\n[\\-\\-db FILE] [\\-\\-json] COMMAND ...\n.SH COMMANDS\n");
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		buf_add_text(out, ".SS ");
+		add_roff(out, usage_of(*c, &line));
+		buf_add_char(out, '\n');
+		add_roff(out, (*c)->summary);
+		buf_add_text(out, ".\n");
+		if ((*c)->about) {
+			buf_add_text(out, ".PP\n.nf\n");
+			add_roff(out, (*c)->about);
+			buf_add_text(out, ".fi\n");
+		}
+		for (const struct option *o = (*c)->options; o && o->name; o++) {
+			buf_add_text(out, ".TP\n");
+			add_roff(out, "--");
+			add_roff(out, o->name);
+			buf_addf(out, "%s%s\n", o->value ? " " : "", o->value ? o->value : "");
+			add_roff(out, o->about);
+			buf_add_char(out, '\n');
+		}
+	}
+	buf_add_text(out, ".SH EXIT STATUS\n");
+	add_roff(out, EXITS);
+}

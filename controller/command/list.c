@@ -1,0 +1,154 @@
+/* list - racks with their power and space, nodes, runs; one row each. */
+#include "agent/base/clock.h"
+#include "controller/command/session.h"
+#include "controller/command/table.h"
+#include "inventory/report/report.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#define TEXT_MAX (256u << 20)
+
+static struct report_opts opts_of(const struct invocation *inv)
+{
+	struct report_opts o = {.json = inv->json, .lang = LANG_EN};
+	struct winsize size;
+
+	if (isatty(STDOUT_FILENO))
+		o.width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
+										      : 80;
+	return o;
+}
+
+static int list_racks(
+	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+{
+	const struct report_opts o = opts_of(inv);
+	struct rack_loads loads = VEC_INIT;
+	struct model *m = NULL;
+	int rc = store_load_model(s, inv->n_args > 1 ? inv->args[1] : NULL, &m, err);
+
+	if (rc == 0) {
+		rack_loads_make(m, BASIS_MAX, &loads);
+		report_racks(m, &loads, &o, out);
+	}
+	rack_loads_done(&loads);
+	model_free(m);
+	return rc;
+}
+
+/* The rows that a range means, in the range's own order of names. */
+static int list_nodes(
+	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+{
+	const struct report_opts o = opts_of(inv);
+	struct node_rows rows = VEC_INIT, chosen = VEC_INIT;
+	struct node_refs refs = VEC_INIT;
+	int rc;
+
+	if (inv->n_args < 2)
+		rc = store_nodes(s, inv->arena, &chosen, err);
+	else
+		rc = session_nodes(inv, s, inv->args[1], &rows, &refs, err);
+	for (size_t i = 0; rc == 0 && i < refs.n; i++)
+		*vec_push(&chosen) = *refs.at[i];
+	if (rc == 0)
+		report_nodes(&chosen, clock_wall() / CLOCK_SEC, &o, out);
+	vec_done(&refs);
+	vec_done(&rows);
+	vec_done(&chosen);
+	return rc;
+}
+
+static int list_runs(
+	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+{
+	const struct report_opts o = opts_of(inv);
+	struct run_rows rows = VEC_INIT;
+	const char *limit = option_get(inv, "limit");
+	uint64_t n = 20;
+	int rc = 0;
+
+	if (limit && (!str_to_u64(str_of(limit), &n) || n == 0 || n > 1000000))
+		rc = err_set(err, E_SYNTAX, "--limit is a number of runs, not '%s'", limit);
+	if (rc == 0)
+		rc = store_runs(s, inv->arena, (unsigned)n, &rows, err);
+	if (rc == 0)
+		report_runs(&rows, clock_wall() / CLOCK_SEC, &o, out);
+	vec_done(&rows);
+	return rc;
+}
+
+static const struct noun {
+	const char *name;
+	int (*list)(const struct invocation *, struct store *, struct buf *, struct err *);
+} NOUNS[] = {{"racks", list_racks}, {"nodes", list_nodes}, {"runs", list_runs}};
+
+static int unknown_noun(const char *word, struct err *err)
+{
+	static const char *const names[] = {"racks", "nodes", "runs", NULL};
+	const char *near = err_nearest(word, names);
+
+	err_set(err, E_SYNTAX, "cannot list '%s'", word);
+	return err_hint(err, "%s%s%s", near ? "did you mean '" : "racks, nodes or runs",
+		near ? near : "", near ? "'?" : "");
+}
+
+static int run_noun(const struct invocation *inv, const char *word)
+{
+	const struct noun *noun = NULL;
+	struct store *s = NULL;
+	AUTO_BUF text;
+	struct err err;
+	int rc;
+
+	for (size_t i = 0; i < sizeof NOUNS / sizeof *NOUNS; i++)
+		if (strcmp(NOUNS[i].name, word) == 0)
+			noun = &NOUNS[i];
+	buf_init(&text, TEXT_MAX);
+	rc = noun ? session_open(inv, STORE_READ, &s, &err) : unknown_noun(word, &err);
+	if (rc == 0)
+		rc = noun->list(inv, s, &text, &err);
+	if (rc == 0)
+		session_print(&text);
+	store_close(s);
+	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
+}
+
+static int run_list(struct invocation *inv)
+{
+	return run_noun(inv, inv->args[0]);
+}
+
+static int run_run_list(struct invocation *inv)
+{
+	return run_noun(inv, "runs");
+}
+
+static const struct option LIMIT[] = {
+	{"limit", 'n', "N", "at most N runs, newest first; 20 if not given", false},
+	{0},
+};
+
+const struct command COMMAND_LIST = {
+	.name = "list",
+	.args = "racks|nodes|runs [SITE|NODES]",
+	.min_args = 1,
+	.max_args = 2,
+	.summary = "power and space per rack; nodes; runs",
+	.about =
+		"racks: what each feed carries when the worst other feed is lost, against 80 % of its\n"
+		"breaker; nodes: of a range; runs: newest first.\n",
+	.options = LIMIT,
+	.run = run_list,
+};
+
+const struct command COMMAND_RUN_LIST = {
+	.name = "run list",
+	.args = "",
+	.summary = "the latest runs",
+	.options = LIMIT,
+	.run = run_run_list,
+};

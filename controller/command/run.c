@@ -1,0 +1,232 @@
+/* run - the record of runs: show, and watch while it goes on. */
+#include "agent/base/clock.h"
+#include "controller/command/run_view.h"
+#include "controller/command/session.h"
+#include "controller/command/table.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define TEXT_MAX (64u << 20)
+
+static enum order_mode mode_of(const struct run_row *r)
+{
+	return strcmp(r->mode, "plan") == 0 ? ORDER_PLAN : ORDER_APPLY;
+}
+
+static json_t *run_json(const struct run_row *r)
+{
+	json_t *obj = json_object();
+
+	json_put_str(obj, "run", r->id);
+	json_put_str(obj, "mode", r->mode);
+	json_put_str(obj, "recipes", r->recipes);
+	json_put_str(obj, "nodes", r->nodes);
+	json_put_str(obj, "by", r->by);
+	json_put_str(obj, "state", r->state);
+	json_put_str(obj, "plan_hash", r->plan_hash);
+	json_put_int(obj, "started", r->started / CLOCK_SEC);
+	json_put_int(obj, "ended", r->ended / CLOCK_SEC);
+	json_put_int(obj, "n_nodes", r->n_nodes);
+	json_object_set_new(obj, "counts", result_counts_json(&r->counts));
+	return obj;
+}
+
+static void head_lines(const struct run_row *r, struct buf *out)
+{
+	char at[24], span[24] = "running";
+
+	clock_format(r->started, at);
+	if (r->ended)
+		clock_format_span(r->ended - r->started, span);
+	buf_addf(out, "run       %s\nstate     %s\nmode      %s\nrecipes   %s\nnodes     %s (%u)\n",
+		r->id, r->state, r->mode, r->recipes, r->nodes, r->n_nodes);
+	buf_addf(out, "by        %s\nstarted   %s\ntook      %s\n", r->by, at, span);
+	if (*r->plan_hash)
+		buf_addf(out, "plan      %s\n", r->plan_hash);
+}
+
+static void node_lines(
+	const struct node_result *n, enum order_mode mode, int width, struct buf *out)
+{
+	char span[24];
+
+	clock_format_span(n->took, span);
+	buf_addf(out, "%-*s  %-11s ", width, n->node_name, result_name(n->state));
+	run_view_counts(out, &n->counts, mode);
+	buf_addf(out, "  (%s)\n", span);
+	if (*n->reason)
+		buf_addf(out, "%*s  %s\n", width, "", n->reason);
+	if (*n->hint)
+		buf_addf(out, "%*s  hint: %s\n", width, "", n->hint);
+}
+
+static void event_lines(
+	const struct event_rows *events, int64_t node, enum order_mode mode, struct buf *out)
+{
+	vec_each(events, struct event_row, e)
+		if (e->node == node)
+			run_view_record(out, e->record, mode);
+}
+
+static json_t *result_json(const struct node_result *n, const struct event_rows *events)
+{
+	json_t *obj = json_object(), *list = json_array();
+
+	json_put_str(obj, "node", n->node_name);
+	json_put_str(obj, "state", result_name(n->state));
+	json_object_set_new(obj, "counts", result_counts_json(&n->counts));
+	json_put_str(obj, "plan_hash", n->plan_hash);
+	json_put_str(obj, "reason", n->reason);
+	json_put_str(obj, "hint", n->hint);
+	json_put_int(obj, "took_ms", n->took / CLOCK_MS);
+	vec_each(events, struct event_row, e)
+		if (e->node == n->node)
+			json_array_append(list, e->record);
+	json_object_set_new(obj, "events", list);
+	return obj;
+}
+
+static void print_run_json(const struct run_row *r, const struct node_results *results,
+	const struct event_rows *events)
+{
+	AUTO_JSON doc = run_json(r);
+	json_t *nodes = json_array();
+
+	vec_each(results, struct node_result, n)
+		json_array_append_new(nodes, result_json(n, events));
+	json_object_set_new(doc, "results", nodes);
+	session_print_json(doc);
+}
+
+static void print_run_text(const struct run_row *r, const struct node_results *results,
+	const struct event_rows *events)
+{
+	const enum order_mode mode = mode_of(r);
+	int width = 4;
+	AUTO_BUF text;
+
+	buf_init(&text, TEXT_MAX);
+	head_lines(r, &text);
+	vec_each(results, struct node_result, n)
+		if ((int)strlen(n->node_name) > width)
+			width = (int)strlen(n->node_name);
+	buf_add_char(&text, '\n');
+	vec_each(results, struct node_result, n) {
+		node_lines(n, mode, width, &text);
+		event_lines(events, n->node, mode, &text);
+	}
+	session_print(&text);
+}
+
+static void drop_events(struct event_rows *events)
+{
+	vec_each(events, struct event_row, e)
+		json_decref(e->record);
+	vec_done(events);
+}
+
+static int run_show(struct invocation *inv)
+{
+	struct store *s = NULL;
+	struct run_row r = {0};
+	struct node_results results = VEC_INIT;
+	struct event_rows events = VEC_INIT;
+	const char *id = inv->n_args ? inv->args[0] : "last";
+	struct err err;
+	int code = EXIT_OK;
+
+	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
+		store_run_find(s, inv->arena, id, &r, &err) < 0 ||
+		store_results(s, inv->arena, r.id, &results, &err) < 0 ||
+		store_events(s, inv->arena, r.id, 0, &events, &err) < 0)
+		code = command_fail(inv, &err);
+	else if (inv->json)
+		print_run_json(&r, &results, &events);
+	else
+		print_run_text(&r, &results, &events);
+	drop_events(&events);
+	vec_done(&results);
+	store_close(s);
+	return code;
+}
+
+/* Prints what came since *after and moves it on. */
+static int print_new_events(struct store *s, struct arena *a, const struct run_row *r,
+	int64_t *after, bool json, struct err *err)
+{
+	struct event_rows events = VEC_INIT;
+	AUTO_BUF text;
+	int rc = store_events(s, a, r->id, *after, &events, err);
+
+	buf_init(&text, TEXT_MAX);
+	vec_each(&events, struct event_row, e) {
+		const size_t had = text.n;
+
+		*after = e->id;
+		if (json) {
+			json_write(e->record, &text);
+			buf_add_char(&text, '\n');
+			continue;
+		}
+		buf_addf(&text, "%s", e->node_name);
+		run_view_record(&text, e->record, mode_of(r));
+		if (text.n == had + strlen(e->node_name)) {
+			text.n = had; /* a record that people need not see */
+			text.p[had] = '\0';
+		}
+	}
+	session_print(&text);
+	drop_events(&events);
+	return rc;
+}
+
+static int run_watch(struct invocation *inv)
+{
+	struct store *s = NULL;
+	struct run_row r = {0};
+	int64_t after = 0;
+	const char *id = inv->n_args ? inv->args[0] : "last";
+	struct err err;
+	int rc = session_open(inv, STORE_READ, &s, &err);
+
+	if (rc == 0)
+		rc = store_run_find(s, inv->arena, id, &r, &err);
+	while (rc == 0) {
+		struct arena *turn = arena_new();
+		const char *run = r.id;
+
+		rc = store_run_find(s, turn, run, &r, &err);
+		if (rc == 0)
+			rc = print_new_events(s, turn, &r, &after, inv->json, &err);
+
+		const bool running = rc == 0 && strcmp(r.state, "running") == 0;
+
+		r.id = run;
+		if (rc == 0 && !running && !inv->json)
+			printf("run %s: %s\n", run, r.state);
+		arena_free(turn);
+		if (!running)
+			break;
+		clock_sleep(300 * CLOCK_MS);
+	}
+	store_close(s);
+	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
+}
+
+const struct command COMMAND_RUN_SHOW = {
+	.name = "run show",
+	.args = "[RUN]",
+	.max_args = 1,
+	.summary = "one run: results per node and every step that changed something",
+	.about = "RUN is an id, the beginning of one, or 'last'.\n",
+	.run = run_show,
+};
+
+const struct command COMMAND_RUN_WATCH = {
+	.name = "run watch",
+	.args = "[RUN]",
+	.max_args = 1,
+	.summary = "follow a run's events until it ends",
+	.run = run_watch,
+};

@@ -1,0 +1,398 @@
+#include "controller/command/run_view.h"
+
+#include "agent/base/clock.h"
+#include "agent/base/mem.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define VIEW_TEXT_MAX (64u << 20)
+
+struct node_view {
+	const struct node_row *node;
+	struct node_result result;
+	json_t *events; /* array of records */
+	bool done;
+};
+
+struct run_view {
+	enum order_mode mode;
+	bool json, terminal, status_shown;
+	unsigned n_nodes, n_done, n_bad, width;
+	int64_t started, drawn;
+	struct arena *arena;
+	struct vec(struct node_view) nodes;
+	struct vec(size_t) slots; /* by node id: index into nodes plus one, 0 for none */
+};
+
+static bool is_bad(enum step_result r)
+{
+	return r == RESULT_FAILED || r == RESULT_DENIED || r == RESULT_TIMEOUT ||
+	       r == RESULT_INTERRUPTED || r == RESULT_UNKNOWN;
+}
+
+struct run_view *run_view_new(enum order_mode mode, unsigned n_nodes, bool json)
+{
+	struct run_view *v = xcalloc(1, sizeof *v);
+
+	v->mode = mode;
+	v->json = json;
+	v->terminal = !json && isatty(STDERR_FILENO);
+	v->n_nodes = n_nodes;
+	v->started = clock_mono();
+	v->arena = arena_new();
+	return v;
+}
+
+void run_view_free(struct run_view *v)
+{
+	if (!v)
+		return;
+	vec_each(&v->nodes, struct node_view, it)
+		json_decref(it->events);
+	vec_done(&v->nodes);
+	vec_done(&v->slots);
+	arena_free(v->arena);
+	free(v);
+}
+
+static struct node_view *view_of(struct run_view *v, const struct node_row *node)
+{
+	vec_each(&v->nodes, struct node_view, it)
+		if (it->node->id == node->id)
+			return it;
+
+	struct node_view *fresh = vec_push(&v->nodes);
+
+	fresh->node = node;
+	fresh->events = json_array();
+	if (strlen(node->name) > v->width)
+		v->width = (unsigned)strlen(node->name);
+	return fresh;
+}
+
+static void clear_status(struct run_view *v)
+{
+	if (v->status_shown)
+		fputs("\r\033[K", stderr);
+	v->status_shown = false;
+}
+
+static void draw_status(struct run_view *v)
+{
+	char span[24];
+
+	if (!v->terminal || clock_mono() - v->drawn < 100 * CLOCK_MS)
+		return;
+	v->drawn = clock_mono();
+	clock_format_span(v->drawn - v->started, span);
+	fprintf(stderr, "\r\033[K%u of %u nodes done, %u with trouble, %s", v->n_done, v->n_nodes,
+		v->n_bad, span);
+	fflush(stderr);
+	v->status_shown = true;
+}
+
+void run_view_event(void *ctx, const struct node_row *node, const json_t *record)
+{
+	struct run_view *v = ctx;
+	const char *ev = json_get_str(record, "ev", "");
+
+	draw_status(v);
+	if (strcmp(ev, "intent") == 0 || strcmp(ev, "notify") == 0 || strcmp(ev, "start") == 0 ||
+		strcmp(ev, "end") == 0)
+		return;
+	json_array_append_new(view_of(v, node)->events, json_deep_copy(record));
+}
+
+void run_view_counts(struct buf *out, const struct result_counts *c, enum order_mode mode)
+{
+	const char *sep = "";
+
+	for (int r = 0; r < RESULT_N; r++) {
+		const char *word = result_name((enum step_result)r);
+
+		if (c->n[r] == 0)
+			continue;
+		if (r == RESULT_CHANGED && mode == ORDER_PLAN)
+			word = "would change";
+		buf_addf(out, "%s%u %s", sep, c->n[r], word);
+		sep = ", ";
+	}
+	if (!*sep)
+		buf_add_text(out, "nothing to do");
+}
+
+static const char *state_word(enum step_result r, enum order_mode mode)
+{
+	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
+		return "differs";
+	return result_name(r);
+}
+
+/* "gpu01  changed  3 changed, 9 ok  1.2 s", and cause and hint below it. */
+static void node_lines(const struct run_view *v, const struct node_view *n, struct buf *out)
+{
+	char span[24];
+
+	clock_format_span(n->result.took, span);
+	buf_addf(out, "%-*s  %-11s ", (int)v->width, n->node->name,
+		state_word(n->result.state, v->mode));
+	run_view_counts(out, &n->result.counts, v->mode);
+	buf_addf(out, "  (%s)\n", span);
+	if (is_bad(n->result.state) && *n->result.reason) {
+		buf_addf(out, "%*s  ", (int)v->width, "");
+		buf_add_printable(out, str_of(n->result.reason));
+		buf_add_char(out, '\n');
+	}
+	if (is_bad(n->result.state) && *n->result.hint) {
+		buf_addf(out, "%*s  hint: ", (int)v->width, "");
+		buf_add_printable(out, str_of(n->result.hint));
+		buf_add_char(out, '\n');
+	}
+}
+
+static void print_buf(const struct buf *b)
+{
+	fwrite(buf_text(b), 1, b->n, stdout);
+	fflush(stdout);
+}
+
+void run_view_done(void *ctx, const struct node_row *node, const struct node_result *result)
+{
+	struct run_view *v = ctx;
+	struct node_view *n = view_of(v, node);
+	AUTO_BUF text;
+
+	n->result = *result;
+	n->result.plan_hash = arena_strdup(v->arena, result->plan_hash ? result->plan_hash : "");
+	n->result.reason = arena_strdup(v->arena, result->reason ? result->reason : "");
+	n->result.hint = arena_strdup(v->arena, result->hint ? result->hint : "");
+	n->done = true;
+	v->n_done++;
+	v->n_bad += is_bad(result->state) ? 1 : 0;
+	if (v->json)
+		return;
+	if (v->mode == ORDER_PLAN && !is_bad(result->state)) {
+		draw_status(v);
+		return; /* shown by answer at the end */
+	}
+	buf_init(&text, VIEW_TEXT_MAX);
+	node_lines(v, n, &text);
+	clear_status(v);
+	print_buf(&text);
+	draw_status(v);
+}
+
+/* The lines of a diff, indented so that they stand under their step. */
+static void add_indented(struct buf *out, const char *text)
+{
+	struct str rest = str_of(text), line;
+
+	while (str_line(&rest, &line)) {
+		buf_add_text(out, "        ");
+		buf_add_printable(out, line);
+		buf_add_char(out, '\n');
+	}
+}
+
+static void step_line(struct buf *out, const json_t *record, const char *verb)
+{
+	const char *kind = json_get_str(record, "kind", "");
+	const char *name = json_get_str(record, "name", json_get_str(record, "handler", ""));
+	const char *why = json_get_str(record, "why", "");
+
+	buf_addf(out, "  %-9s %s", verb, json_get_str(record, "recipe", ""));
+	if (json_get(record, "step"))
+		buf_addf(out, " %lld", (long long)json_get_int(record, "step", 0) + 1);
+	if (*kind && strncmp(name, kind, strlen(kind)) != 0)
+		buf_addf(out, " %s", kind);
+	if (*name)
+		buf_addf(out, " %s", name);
+	if (*why) {
+		buf_add_text(out, ": ");
+		buf_add_printable(out, str_of(why));
+	}
+	buf_add_char(out, '\n');
+}
+
+void run_view_record(struct buf *out, const json_t *record, enum order_mode mode)
+{
+	const char *ev = json_get_str(record, "ev", "");
+	const enum step_result r = result_parse(json_get_str(record, "state", "unknown"));
+	const char *verb = state_word(r, mode);
+
+	if (strcmp(ev, "step") != 0 && strcmp(ev, "handler") != 0 && strcmp(ev, "check") != 0 &&
+		strcmp(ev, "recipe") != 0)
+		return;
+	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
+		verb = "would";
+	step_line(out, record, verb);
+	add_indented(out, json_get_str(record, "diff", ""));
+}
+
+static const char *answer_of(const struct node_view *n)
+{
+	return n->result.plan_hash;
+}
+
+static void print_group(const struct run_view *v, const struct node_view *first, size_t from)
+{
+	struct node_refs refs = VEC_INIT;
+	AUTO_BUF text;
+	size_t i;
+	json_t *record;
+
+	for (size_t k = from; k < v->nodes.n; k++) {
+		const struct node_view *n = &v->nodes.at[k];
+
+		if (!is_bad(n->result.state) && strcmp(answer_of(n), answer_of(first)) == 0)
+			*vec_push(&refs) = n->node;
+	}
+	buf_init(&text, VIEW_TEXT_MAX);
+	range_fold(&refs, &text);
+	buf_addf(&text, " (%zu node%s): ", refs.n, refs.n == 1 ? "" : "s");
+	run_view_counts(&text, &first->result.counts, v->mode);
+	buf_add_char(&text, '\n');
+	json_array_foreach(first->events, i, record) run_view_record(&text, record, v->mode);
+	print_buf(&text);
+	vec_done(&refs);
+}
+
+static bool answered_before(const struct run_view *v, size_t at)
+{
+	for (size_t k = 0; k < at; k++)
+		if (!is_bad(v->nodes.at[k].result.state) &&
+			strcmp(answer_of(&v->nodes.at[k]), answer_of(&v->nodes.at[at])) == 0)
+			return true;
+	return false;
+}
+
+static void print_groups(const struct run_view *v)
+{
+	for (size_t i = 0; i < v->nodes.n; i++)
+		if (!is_bad(v->nodes.at[i].result.state) && !answered_before(v, i))
+			print_group(v, &v->nodes.at[i], i);
+}
+
+/* What went wrong in detail, once per node. */
+static void print_troubles(const struct run_view *v)
+{
+	AUTO_BUF text;
+
+	buf_init(&text, VIEW_TEXT_MAX);
+	vec_each(&v->nodes, struct node_view, n) {
+		size_t i;
+		json_t *record;
+
+		if (!is_bad(n->result.state) || json_array_size(n->events) == 0)
+			continue;
+		buf_addf(&text, "\n%s\n", n->node->name);
+		json_array_foreach(n->events, i,
+			record) if (is_bad(result_parse(json_get_str(record, "state", "ok"))))
+			run_view_record(&text, record, v->mode);
+	}
+	print_buf(&text);
+}
+
+static void print_summary(const struct run_view *v, const struct fleet_outcome *out,
+	const char *recipes, const char *nodes)
+{
+	const char *sep = "";
+	char span[24];
+
+	clock_format_span(out->took, span);
+	printf("\n%s %s on %u node%s: ", order_mode_name(v->mode), recipes, v->n_nodes,
+		v->n_nodes == 1 ? "" : "s");
+	for (int r = 0; r < RESULT_N; r++) {
+		if (out->nodes.n[r] == 0)
+			continue;
+		printf("%s%u %s", sep, out->nodes.n[r], state_word((enum step_result)r, v->mode));
+		sep = ", ";
+	}
+	printf(" in %s\n", span);
+	if (v->mode == ORDER_PLAN && out->nodes.n[RESULT_CHANGED] > 0 && !v->n_bad)
+		printf("to do just this: stoika apply %s '%s' --plan %.12s\n", recipes, nodes,
+			out->plan_hash);
+	else if (v->mode == ORDER_APPLY)
+		printf("record: stoika run show %s\n", out->id);
+}
+
+static json_t *node_json(const struct node_view *n)
+{
+	json_t *obj = json_object();
+
+	json_put_str(obj, "node", n->node->name);
+	json_put_str(obj, "state", result_name(n->result.state));
+	json_object_set_new(obj, "counts", result_counts_json(&n->result.counts));
+	json_put_str(obj, "plan_hash", n->result.plan_hash);
+	json_put_str(obj, "reason", n->result.reason);
+	json_put_str(obj, "hint", n->result.hint);
+	json_put_int(obj, "took_ms", n->result.took / CLOCK_MS);
+	json_object_set(obj, "events", n->events);
+	return obj;
+}
+
+static json_t *groups_json(const struct run_view *v)
+{
+	json_t *groups = json_array();
+
+	for (size_t i = 0; i < v->nodes.n; i++) {
+		struct node_refs refs = VEC_INIT;
+		AUTO_BUF names;
+		json_t *g;
+
+		if (is_bad(v->nodes.at[i].result.state) || answered_before(v, i))
+			continue;
+		for (size_t k = i; k < v->nodes.n; k++)
+			if (!is_bad(v->nodes.at[k].result.state) &&
+				strcmp(answer_of(&v->nodes.at[k]), answer_of(&v->nodes.at[i])) == 0)
+				*vec_push(&refs) = v->nodes.at[k].node;
+		buf_init(&names, VIEW_TEXT_MAX);
+		range_fold(&refs, &names);
+		g = json_object();
+		json_put_str(g, "nodes", buf_text(&names));
+		json_put_str(g, "plan_hash", answer_of(&v->nodes.at[i]));
+		json_array_append_new(groups, g);
+		vec_done(&refs);
+	}
+	return groups;
+}
+
+static void print_json(const struct run_view *v, const struct fleet_outcome *out)
+{
+	AUTO_JSON doc = json_object();
+	json_t *nodes = json_array();
+	AUTO_BUF text;
+
+	json_put_str(doc, "run", out->id);
+	json_put_str(doc, "mode", order_mode_name(v->mode));
+	json_put_str(doc, "plan_hash", out->plan_hash);
+	json_put_int(doc, "took_ms", out->took / CLOCK_MS);
+	json_object_set_new(doc, "counts", result_counts_json(&out->nodes));
+	vec_each(&v->nodes, struct node_view, n)
+		json_array_append_new(nodes, node_json(n));
+	json_object_set_new(doc, "nodes", nodes);
+	json_object_set_new(doc, "groups", groups_json(v));
+	buf_init(&text, VIEW_TEXT_MAX);
+	json_write_pretty(doc, &text);
+	buf_add_char(&text, '\n');
+	print_buf(&text);
+}
+
+int run_view_finish(
+	struct run_view *v, const struct fleet_outcome *out, const char *recipes, const char *nodes)
+{
+	clear_status(v);
+	if (v->json) {
+		print_json(v, out);
+	} else {
+		if (v->mode == ORDER_PLAN)
+			print_groups(v);
+		print_troubles(v);
+		print_summary(v, out, recipes, nodes);
+	}
+	if (v->n_nodes > 0 && out->unreachable == v->n_nodes)
+		return 4;
+	return v->n_bad > 0 ? 1 : 0;
+}

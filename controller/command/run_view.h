@@ -1,0 +1,33 @@
+/*
+ * run_view - what a person sees of a run: progress as it goes, then per node and per answer.
+ *
+ * It collects what fleet_run tells. On a terminal one status line is kept up
+ * to date on stderr; in a pipe each node is one line when it is done. With
+ * --json nothing is shown until the one document at the end:
+ *
+ *	{run, mode, plan_hash, took_ms, counts {state: nodes},
+ *	 nodes [{node, state, counts, plan_hash, reason, hint, took_ms, events [record]}],
+ *	 groups [{nodes, plan_hash}]}
+ */
+#pragma once
+
+#include "controller/fleet/fleet.h"
+
+struct run_view;
+
+struct run_view *run_view_new(enum order_mode mode, unsigned n_nodes, bool json);
+void run_view_free(struct run_view *v);
+
+/* For fleet_opts: ctx is the view. */
+void run_view_event(void *ctx, const struct node_row *node, const json_t *record);
+void run_view_done(void *ctx, const struct node_row *node, const struct node_result *result);
+
+/* Prints the end to stdout and returns the exit code that fits. */
+int run_view_finish(struct run_view *v, const struct fleet_outcome *out, const char *recipes,
+	const char *nodes);
+
+/* One step, handler or check record as lines of text, with its diff; unchanged ones give nothing.
+ */
+void run_view_record(struct buf *out, const json_t *record, enum order_mode mode);
+/* "3 changed, 12 ok" of a node's steps. */
+void run_view_counts(struct buf *out, const struct result_counts *c, enum order_mode mode);

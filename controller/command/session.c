@@ -1,0 +1,63 @@
+#include "controller/command/session.h"
+
+#include <pwd.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define SESSION_TEXT_MAX (256u << 20)
+
+int session_open(
+	const struct invocation *inv, enum store_open how, struct store **out, struct err *err)
+{
+	const char *path = store_default_path(inv->arena, inv->db);
+	int rc = store_open(path, how, out, err);
+
+	if (rc == -E_NOTFOUND)
+		return err_hint(
+			err, "make it with 'stoika --db %s init', or name another by --db", path);
+	return rc;
+}
+
+int session_nodes(const struct invocation *inv, struct store *s, const char *expr,
+	struct node_rows *rows, struct node_refs *refs, struct err *err)
+{
+	int rc = store_nodes(s, inv->arena, rows, err);
+
+	if (rc < 0)
+		return rc;
+	if (rows->n == 0) {
+		err_set(err, E_NOTFOUND, "the inventory has no nodes");
+		return err_hint(err, "import a site first: 'stoika import FILE'");
+	}
+	return range_resolve(expr, rows, refs, err);
+}
+
+const char *session_user(const struct invocation *inv)
+{
+	const char *name = getenv("SUDO_USER");
+	const struct passwd *pw = name && *name ? NULL : getpwuid(getuid());
+	char host[128] = "localhost";
+
+	if (pw)
+		name = pw->pw_name;
+	gethostname(host, sizeof host - 1);
+	return arena_printf(inv->arena, "%s@%s", name && *name ? name : "unknown", host);
+}
+
+void session_print(const struct buf *text)
+{
+	if (fwrite(buf_text(text), 1, text->n, stdout) != text->n || fflush(stdout) != 0)
+		exit(EXIT_OK);
+}
+
+void session_print_json(const json_t *value)
+{
+	AUTO_BUF text;
+
+	buf_init(&text, SESSION_TEXT_MAX);
+	json_write_pretty(value, &text);
+	buf_add_char(&text, '\n');
+	session_print(&text);
+}

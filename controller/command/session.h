@@ -1,0 +1,18 @@
+/* session - what most commands begin with: the database, its nodes, who is asking. */
+#pragma once
+
+#include "controller/command/command.h"
+#include "controller/fleet/range.h"
+
+/* Opens --db / STOIKA_DB / the default. A missing database gets a hint to 'stoika init'. */
+int session_open(
+	const struct invocation *inv, enum store_open how, struct store **out, struct err *err);
+/* The nodes that expr means; rows live in inv->arena, refs is the caller's to vec_done. */
+int session_nodes(const struct invocation *inv, struct store *s, const char *expr,
+	struct node_rows *rows, struct node_refs *refs, struct err *err);
+/* "root@adminhost": the login name behind sudo where there is one. */
+const char *session_user(const struct invocation *inv);
+/* Writes to stdout; a closed pipe ends the program quietly. */
+void session_print(const struct buf *text);
+/* A JSON value, pretty, with its newline. */
+void session_print_json(const json_t *value);

@@ -1,0 +1,260 @@
+/* show - one rack with its elevation and feeds, or one node with its facts. */
+#include "agent/base/clock.h"
+#include "controller/command/session.h"
+#include "controller/command/table.h"
+#include "inventory/audit/power.h"
+
+#include <string.h>
+
+#define TEXT_MAX (64u << 20)
+
+static void unit_line(const struct model *m, size_t rack, unsigned u, struct buf *out)
+{
+	for (size_t i = 0; i < m->devices.n; i++) {
+		const struct device *d = &m->devices.at[i];
+		const struct device_type *t = &m->types.at[d->type];
+
+		if (d->rack != rack || d->position == 0 || u < d->position ||
+			u >= d->position + t->height_u)
+			continue;
+		if (u + 1 == d->position + t->height_u)
+			buf_addf(out, "%3u  %-16s %s %s%s\n", u, d->name, t->maker ? t->maker : "",
+				t->name, d->face == FACE_REAR ? " (rear)" : "");
+		else
+			buf_addf(out, "%3u  |\n", u);
+		return;
+	}
+	buf_addf(out, "%3u\n", u);
+}
+
+static void feed_line(const struct model *m, const struct feed_load *l, struct buf *out)
+{
+	const struct feed *f = &m->feeds.at[l->feed];
+	const double share = isnan(f->max_utilization) ? POWER_UTILIZATION : f->max_utilization;
+
+	buf_addf(out, "  %-10s %-8s %.0f V x %.0f A%s x %.2f = %.2f kVA may flow; %.2f do", f->name,
+		rack_verdict_name(l->verdict), f->volts, f->amps, f->phases == 3 ? " x 1.732" : "",
+		share, l->limit_va / 1000, l->load_va / 1000);
+	if (l->worst_loss != MODEL_NONE)
+		buf_addf(out, ", %.2f when %s is lost", l->worst_va / 1000,
+			m->feeds.at[l->worst_loss].name);
+	buf_add_char(out, '\n');
+}
+
+static void rack_text(const struct model *m, const struct rack_load *l, struct buf *out)
+{
+	const struct rack *r = &m->racks.at[l->rack];
+
+	buf_addf(out, "rack %s, site %s: %s\n%u U: %u used, %u free, largest gap %u\n", r->name,
+		m->site, rack_verdict_name(l->verdict), r->height_u, l->units_used, l->units_free,
+		l->units_gap);
+	buf_addf(out, "%u devices, %.1f kW at most, %.0f kg\n", l->devices,
+		l->watts[BASIS_MAX] / 1000, l->kg);
+	if (l->watts_unknown || l->no_cord)
+		buf_addf(out, "%u without a figure for watts, %u without a cord\n",
+			l->watts_unknown, l->no_cord);
+	buf_addf(out, "\nfeeds (power factor %.2f assumed)\n", POWER_FACTOR);
+	vec_each(&l->feeds, struct feed_load, f)
+		feed_line(m, f, out);
+	buf_add_text(out, "\n  U  device\n");
+	for (unsigned u = r->height_u; u > 0; u--)
+		unit_line(m, l->rack, u, out);
+}
+
+static json_t *feed_json(const struct model *m, const struct feed_load *l)
+{
+	json_t *obj = json_object();
+
+	json_put_str(obj, "feed", m->feeds.at[l->feed].name);
+	json_put_str(obj, "verdict", rack_verdict_name(l->verdict));
+	json_object_set_new(obj, "limit_va", json_real(l->limit_va));
+	json_object_set_new(obj, "load_va", json_real(l->load_va));
+	json_object_set_new(obj, "worst_va", json_real(l->worst_va));
+	if (l->worst_loss != MODEL_NONE)
+		json_put_str(obj, "worst_loss", m->feeds.at[l->worst_loss].name);
+	return obj;
+}
+
+static json_t *rack_json(const struct model *m, const struct rack_load *l)
+{
+	const struct rack *r = &m->racks.at[l->rack];
+	json_t *obj = json_object(), *feeds = json_array(), *devices = json_array();
+
+	json_put_str(obj, "rack", r->name);
+	json_put_str(obj, "site", m->site);
+	json_put_str(obj, "verdict", rack_verdict_name(l->verdict));
+	json_put_int(obj, "height_u", r->height_u);
+	json_put_int(obj, "units_used", l->units_used);
+	json_put_int(obj, "units_gap", l->units_gap);
+	json_object_set_new(obj, "watts_max", json_real(l->watts[BASIS_MAX]));
+	json_object_set_new(obj, "kg", json_real(l->kg));
+	vec_each(&l->feeds, struct feed_load, f)
+		json_array_append_new(feeds, feed_json(m, f));
+	json_object_set_new(obj, "feeds", feeds);
+	vec_each(&m->devices, struct device, d) {
+		json_t *one;
+
+		if (d->rack != l->rack)
+			continue;
+		one = json_object();
+		json_put_str(one, "device", d->name);
+		json_put_str(one, "type", m->types.at[d->type].name);
+		json_put_int(one, "position", d->position);
+		json_put_int(one, "height_u", m->types.at[d->type].height_u);
+		json_array_append_new(devices, one);
+	}
+	json_object_set_new(obj, "devices", devices);
+	return obj;
+}
+
+static int show_rack(const struct invocation *inv, const struct model *m, size_t rack)
+{
+	struct rack_loads loads = VEC_INIT;
+	AUTO_BUF text;
+
+	buf_init(&text, TEXT_MAX);
+	rack_loads_make(m, BASIS_MAX, &loads);
+	if (inv->json) {
+		AUTO_JSON doc = rack_json(m, &loads.at[rack]);
+
+		session_print_json(doc);
+	} else {
+		rack_text(m, &loads.at[rack], &text);
+		session_print(&text);
+	}
+	rack_loads_done(&loads);
+	return EXIT_OK;
+}
+
+static json_t *node_json(const struct node_row *n, json_t *facts)
+{
+	json_t *obj = json_object();
+
+	json_put_str(obj, "node", n->name);
+	json_put_str(obj, "address", n->address);
+	json_put_int(obj, "port", n->port);
+	json_put_str(obj, "user", n->user);
+	json_put_str(obj, "site", n->site);
+	json_put_str(obj, "rack", n->rack);
+	json_put_str(obj, "role", n->role);
+	json_put_str(obj, "device_type", n->device_type);
+	json_put_str(obj, "state", n->state);
+	json_put_str(obj, "reason", n->reason);
+	json_put_str(obj, "agent", n->agent);
+	json_put_str(obj, "boot_id", n->boot_id);
+	json_put_str(obj, "os", n->os);
+	json_put_str(obj, "host_key", n->host_key);
+	json_put_int(obj, "seen", n->seen);
+	json_object_set(obj, "facts", facts);
+	return obj;
+}
+
+static void node_text(const struct node_row *n, json_t *facts, struct buf *out)
+{
+	char seen[24] = "never";
+	const char *group;
+	json_t *value;
+
+	if (n->seen)
+		clock_format(n->seen * CLOCK_SEC, seen);
+	buf_addf(out, "node      %s (%s%s%s)\naddress   %s@%s port %u\n", n->name, n->state,
+		*n->reason ? ": " : "", n->reason, n->user, n->address, n->port);
+	buf_addf(out, "place     site %s, rack %s, type %s, role %s\n", n->site,
+		*n->rack ? n->rack : "-", *n->device_type ? n->device_type : "-",
+		*n->role ? n->role : "-");
+	buf_addf(out, "agent     %s, %s, last seen %s\nhost key  %s\n",
+		*n->agent ? n->agent : "none", *n->os ? n->os : "system not known", seen,
+		n->host_key ? n->host_key : "not pinned");
+	json_object_foreach(facts, group, value)
+	{
+		buf_addf(out, "%-9s ", group);
+		json_write(value, out);
+		buf_add_char(out, '\n');
+	}
+}
+
+static int show_node(
+	const struct invocation *inv, struct store *s, const struct node_row *n, struct err *err)
+{
+	AUTO_JSON facts = NULL;
+	AUTO_BUF text;
+	int rc = store_get_facts(s, n->id, &facts, err);
+
+	if (rc < 0)
+		return command_fail(inv, err);
+	buf_init(&text, TEXT_MAX);
+	if (inv->json) {
+		AUTO_JSON doc = node_json(n, facts);
+
+		session_print_json(doc);
+	} else {
+		node_text(n, facts, &text);
+		session_print(&text);
+	}
+	return EXIT_OK;
+}
+
+static const struct node_row *find_node(const struct node_rows *rows, const char *name)
+{
+	vec_each(rows, struct node_row, n)
+		if (strcmp(n->name, name) == 0)
+			return n;
+	return NULL;
+}
+
+/* Looks in every site, since rack names are unique within one only. */
+static int show_in_sites(const struct invocation *inv, struct store *s, struct err *err)
+{
+	const char **sites = NULL;
+	size_t n = 0;
+	int code = -1;
+
+	if (store_sites(s, inv->arena, &sites, &n, err) < 0)
+		return command_fail(inv, err);
+	for (size_t i = 0; i < n && code < 0; i++) {
+		struct model *m = NULL;
+
+		if (store_load_model(s, sites[i], &m, err) < 0)
+			return command_fail(inv, err);
+
+		const size_t rack = model_find_rack(m, inv->args[0]);
+
+		if (rack != MODEL_NONE)
+			code = show_rack(inv, m, rack);
+		model_free(m);
+	}
+	if (code >= 0)
+		return code;
+	err_set(err, E_NOTFOUND, "there is no rack and no node '%s'", inv->args[0]);
+	err_hint(err, "'stoika list racks' and 'stoika list nodes' name them");
+	return command_fail(inv, err);
+}
+
+static int run(struct invocation *inv)
+{
+	struct node_rows rows = VEC_INIT;
+	const struct node_row *node = NULL;
+	struct store *s = NULL;
+	struct err err;
+	int code;
+
+	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
+		store_nodes(s, inv->arena, &rows, &err) < 0)
+		code = command_fail(inv, &err);
+	else if ((node = find_node(&rows, inv->args[0])) != NULL)
+		code = show_node(inv, s, node, &err);
+	else
+		code = show_in_sites(inv, s, &err);
+	vec_done(&rows);
+	store_close(s);
+	return code;
+}
+
+const struct command COMMAND_SHOW = {
+	.name = "show",
+	.args = "RACK|NODE",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "a rack with its elevation and feeds, or a node with its facts",
+	.run = run,
+};

@@ -1,0 +1,9 @@
+/* table - the descriptors of all commands; table.c lists them in help's order. */
+#pragma once
+
+#include "controller/command/command.h"
+
+extern const struct command COMMAND_INIT, COMMAND_IMPORT, COMMAND_EXPORT, COMMAND_LIST,
+	COMMAND_SHOW, COMMAND_AGENT_INSTALL, COMMAND_PLAN, COMMAND_APPLY, COMMAND_RUN_LIST,
+	COMMAND_RUN_SHOW, COMMAND_RUN_WATCH, COMMAND_RECIPE_CHECK, COMMAND_LOG_VERIFY, COMMAND_HELP,
+	COMMAND_COMPLETION, COMMAND_MANUAL, COMMAND_VERSION;
