@@ -153,11 +153,11 @@ void json_put_text(json_t *obj, const char *key, struct str text)
 {
 	AUTO_BUF whole;
 
+	buf_init(&whole, text.n * sizeof "\\xNN");
 	if (str_is_utf8(text)) {
 		put(obj, key, json_stringn(text.p, text.n));
 		return;
 	}
-	buf_init(&whole, text.n * sizeof "\\xNN");
 	while (text.n) {
 		const size_t len = str_utf8_length(text);
 

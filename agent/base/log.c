@@ -103,9 +103,9 @@ void log_event(enum log_level level, const char *event, ...)
 	const char *key;
 	va_list ap;
 
+	buf_init(&line, LINE_CAP);
 	if (level > __atomic_load_n(&shown, __ATOMIC_RELAXED))
 		return;
-	buf_init(&line, LINE_CAP);
 	if (!isatty(STDERR_FILENO))
 		buf_addf(&line, "<%d>", levels[level].journal);
 	buf_addf(&line, "level=%s", levels[level].name);
