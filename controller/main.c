@@ -9,7 +9,7 @@
 
 static int print_help(const struct invocation *inv)
 {
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, 1u << 20);
 	if (inv->command)

@@ -11,7 +11,7 @@
 
 static int print_text(void (*make)(struct buf *))
 {
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, TEXT_MAX);
 	make(&text);
@@ -31,7 +31,7 @@ static bool is_asked(const struct command *c, const struct invocation *inv)
 
 static int run_help(struct invocation *inv)
 {
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	struct err err;
 	unsigned found = 0;
 

@@ -43,7 +43,7 @@ static enum exit_code code_of(const struct err *err)
 static void print_json(const struct err *err)
 {
 	AUTO_JSON obj = json_object();
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	json_put_str(obj, "error", ec_name(err->code));
 	json_put_str(obj, "message", err->msg);

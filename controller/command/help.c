@@ -26,7 +26,7 @@ static const char *usage_of(const struct command *c, struct buf *line)
 
 void help_overview(struct buf *out)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = {0};
 
 	buf_init(&line, 256);
 	buf_add_text(out,
@@ -52,7 +52,7 @@ void help_overview(struct buf *out)
 
 static void add_option(struct buf *out, const struct option *o)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = {0};
 
 	buf_init(&line, 128);
 	buf_addf(&line, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
@@ -63,7 +63,7 @@ static void add_option(struct buf *out, const struct option *o)
 
 void help_command(const struct command *c, struct buf *out)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = {0};
 
 	buf_init(&line, 256);
 	buf_addf(out, "usage: stoika %s\n\n%s\n", usage_of(c, &line), c->summary);
@@ -126,7 +126,7 @@ void help_completion_bash(struct buf *out)
 			continue;
 		buf_addf(out, "\t%.*s) words=\"", (int)head, name);
 
-		AUTO_BUF first;
+		AUTO_BUF first = {0};
 		buf_init(&first, 64);
 		buf_add(&first, name, head);
 		add_words(out, buf_text(&first));
@@ -164,7 +164,7 @@ static void add_roff(struct buf *out, const char *text)
 
 void help_manual(struct buf *out)
 {
-	AUTO_BUF line;
+	AUTO_BUF line = {0};
 
 	buf_init(&line, 256);
 	buf_add_text(out, ".TH STOIKA 1 \"\" \"stoika " STOIKA_VERSION "\"\n.SH NAME\nstoika \\- "

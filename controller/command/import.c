@@ -82,7 +82,7 @@ static int run_export(struct invocation *inv)
 {
 	struct store *s = NULL;
 	struct model *m = NULL;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	struct err err;
 	int code = EXIT_OK;
 

@@ -100,7 +100,7 @@ static int run_noun(const struct invocation *inv, const char *word)
 {
 	const struct noun *noun = NULL;
 	struct store *s = NULL;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	struct err err;
 	int rc;
 

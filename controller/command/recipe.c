@@ -55,7 +55,7 @@ static void recipe_text(const struct recipe *r, struct buf *out)
 		r->n_handlers, r->n_checks);
 	for (unsigned i = 0; i < r->n_params; i++) {
 		const struct recipe_param *p = &r->params[i];
-		AUTO_BUF preset;
+		AUTO_BUF preset = {0};
 
 		buf_init(&preset, 64 << 10);
 		if (p->preset)
@@ -71,7 +71,7 @@ static int run_check(struct invocation *inv)
 {
 	struct pack_recipe *recipes = NULL;
 	unsigned n = 0;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	struct err err;
 
 	if (pack_resolve(inv->arena, &inv->args[0], 1, &recipes, &n, &err) < 0)

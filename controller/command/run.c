@@ -104,7 +104,7 @@ static void print_run_text(const struct run_row *r, const struct node_results *r
 {
 	const enum order_mode mode = mode_of(r);
 	int width = 4;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, TEXT_MAX);
 	head_lines(r, &text);
@@ -126,6 +126,20 @@ static void drop_events(struct event_rows *events)
 	vec_done(events);
 }
 
+/* All of them, page by page. */
+static int load_events(
+	struct store *s, struct arena *a, const char *run, struct event_rows *out, struct err *err)
+{
+	size_t had;
+	int rc;
+
+	do {
+		had = out->n;
+		rc = store_events(s, a, run, had ? out->at[had - 1].id : 0, out, err);
+	} while (rc == 0 && out->n == had + STORE_EVENTS_MAX);
+	return rc;
+}
+
 static int run_show(struct invocation *inv)
 {
 	struct store *s = NULL;
@@ -139,7 +153,7 @@ static int run_show(struct invocation *inv)
 	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
 		store_run_find(s, inv->arena, id, &r, &err) < 0 ||
 		store_results(s, inv->arena, r.id, &results, &err) < 0 ||
-		store_events(s, inv->arena, r.id, 0, &events, &err) < 0)
+		load_events(s, inv->arena, r.id, &events, &err) < 0)
 		code = command_fail(inv, &err);
 	else if (inv->json)
 		print_run_json(&r, &results, &events);
@@ -156,7 +170,7 @@ static int print_new_events(struct store *s, struct arena *a, const struct run_r
 	int64_t *after, bool json, struct err *err)
 {
 	struct event_rows events = VEC_INIT;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	int rc = store_events(s, a, r->id, *after, &events, err);
 
 	buf_init(&text, TEXT_MAX);

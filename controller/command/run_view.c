@@ -162,7 +162,7 @@ void run_view_done(void *ctx, const struct node_row *node, const struct node_res
 {
 	struct run_view *v = ctx;
 	struct node_view *n = view_of(v, node);
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	n->result = *result;
 	n->result.plan_hash = arena_strdup(v->arena, result->plan_hash ? result->plan_hash : "");
@@ -239,7 +239,7 @@ static const char *answer_of(const struct node_view *n)
 static void print_group(const struct run_view *v, const struct node_view *first, size_t from)
 {
 	struct node_refs refs = VEC_INIT;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	size_t i;
 	json_t *record;
 
@@ -278,7 +278,7 @@ static void print_groups(const struct run_view *v)
 /* What went wrong in detail, once per node. */
 static void print_troubles(const struct run_view *v)
 {
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, VIEW_TEXT_MAX);
 	vec_each(&v->nodes, struct node_view, n) {
@@ -339,7 +339,7 @@ static json_t *groups_json(const struct run_view *v)
 
 	for (size_t i = 0; i < v->nodes.n; i++) {
 		struct node_refs refs = VEC_INIT;
-		AUTO_BUF names;
+		AUTO_BUF names = {0};
 		json_t *g;
 
 		if (is_bad(v->nodes.at[i].result.state) || answered_before(v, i))
@@ -363,7 +363,7 @@ static void print_json(const struct run_view *v, const struct fleet_outcome *out
 {
 	AUTO_JSON doc = json_object();
 	json_t *nodes = json_array();
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	json_put_str(doc, "run", out->id);
 	json_put_str(doc, "mode", order_mode_name(v->mode));

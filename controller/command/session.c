@@ -54,7 +54,7 @@ void session_print(const struct buf *text)
 
 void session_print_json(const json_t *value)
 {
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, SESSION_TEXT_MAX);
 	json_write_pretty(value, &text);

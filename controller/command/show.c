@@ -110,7 +110,7 @@ static json_t *rack_json(const struct model *m, const struct rack_load *l)
 static int show_rack(const struct invocation *inv, const struct model *m, size_t rack)
 {
 	struct rack_loads loads = VEC_INIT;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 
 	buf_init(&text, TEXT_MAX);
 	rack_loads_make(m, BASIS_MAX, &loads);
@@ -177,7 +177,7 @@ static int show_node(
 	const struct invocation *inv, struct store *s, const struct node_row *n, struct err *err)
 {
 	AUTO_JSON facts = NULL;
-	AUTO_BUF text;
+	AUTO_BUF text = {0};
 	int rc = store_get_facts(s, n->id, &facts, err);
 
 	if (rc < 0)
