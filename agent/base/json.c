@@ -1,4 +1,4 @@
-/* json.c - a scan for depth and size first, because jansson recurses as deep as the input says. */
+/* json.c - a scan first, because jansson recurses as deep as the input says. */
 #include "agent/base/json.h"
 
 #include "agent/base/buf.h"
@@ -38,17 +38,21 @@ static int refuse_at(struct str text, const char *name, size_t at, enum ec code,
 	return rc;
 }
 
-/* Brackets outside of strings; what is malformed otherwise is left to the parser. */
-static int check_depth(struct str text, const char *name, struct err *err)
+/* Brackets outside of strings, and NULs, which jansson skips; the rest is left to the parser. */
+static int scan(struct str text, const char *name, struct err *err)
 {
-	bool in_string = false;
+	bool in_string = false, escaped = false;
 	int depth = 0;
 
 	for (size_t i = 0; i < text.n; i++) {
 		const char c = text.p[i];
 
-		if (in_string && c == '\\')
-			i++;
+		if (c == '\0')
+			return refuse_at(text, name, i, E_SYNTAX, err, "a NUL byte");
+		if (in_string && escaped)
+			escaped = false;
+		else if (in_string && c == '\\')
+			escaped = true;
 		else if (c == '"')
 			in_string = !in_string;
 		else if (!in_string && (c == '[' || c == '{'))
@@ -84,7 +88,7 @@ int json_parse(struct str text, size_t max, const char *name, json_t **out, stru
 	if (text.n > max)
 		return err_at(err, E_LIMIT, name, 0, 0, "%zu bytes, but at most %zu are read",
 			text.n, max);
-	rc = check_depth(text, name, err);
+	rc = scan(text, name, err);
 	if (rc < 0)
 		return rc;
 	v = json_loadb(text.p, text.n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &why);
