@@ -24,8 +24,8 @@ struct frame {
 
 struct frame_reader {
 	struct buf in;
-	size_t used;
-	bool synced; /* the magic was seen, or none is expected */
+	size_t used, noise; /* bytes handed out; bytes skipped before the magic */
+	bool synced;        /* the magic was seen, or none is expected */
 };
 
 /* want_magic: skip to WIRE_MAGIC first (the controller's side). */
@@ -35,4 +35,5 @@ void frame_reader_feed(struct frame_reader *r, struct str bytes);
 /* 1 a frame, 0 more bytes are needed, negative: E_SYNTAX or E_LIMIT (the link is then useless). */
 int frame_reader_next(struct frame_reader *r, struct frame *f, struct err *err);
 
+/* A payload that does not fit a frame makes out overflow (buf_ok is then false). */
 void frame_write(struct buf *out, char type, struct str payload);

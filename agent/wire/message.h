@@ -8,8 +8,9 @@
  *	need     bundle                     the controller sends bundle + 'D' frames
  *	event    one record of the run's journal (record.h)
  *	facts    facts {group: value}
- *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us,
- *	         reason when not ok         always the last frame
+ *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us
+ *	         (of the pass), process_us (CPU of the whole process so far), reason when not ok;
+ *	         always the last frame
  *	refused  code, message, hint        instead of a run; then the agent ends
  *
  * controller -> agent

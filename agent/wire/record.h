@@ -6,12 +6,13 @@
  *	recipe   recipe, state ("skipped" with why) - only when not plain ok
  *	intent   recipe, step, name, kind           fsync'd before the step acts
  *	notify   recipe, handler                    fsync'd before the change that calls for it
- *	step     recipe, step, name, kind, state, why, diff, took_us; never for an unchanged step
- *	handler  recipe, handler, state, why
- *	check    recipe, name, state, why           only when it failed, or could not be told
- *	end      state, counts, plan_hash
+ *	step     recipe, step, name, kind, state, why, hint, diff, took_us; never for an unchanged
+ *	         or skipped step; in a plan "changed" means that it would change
+ *	handler  recipe, handler, state, why, hint, took_us
+ *	check    recipe, name, state, why, hint     only when it failed, or could not be told
+ *	end      state, counts, plan_hash, reason, took_us, cpu_us
  *
- * A torn last line (power cut) is ignored by the reader.
+ * step is the 1-based index in its recipe. A torn line (power cut) is passed over by the reader.
  */
 #pragma once
 
