@@ -16,15 +16,20 @@
 
 #include <math.h>
 
+struct err;
+
 #define MODEL_NONE  ((size_t)-1)
 #define MODEL_UNSET ((double)NAN)
+
+#define MODEL_RANGE_MAX 4096 /* names of one range; a typing slip must not eat the memory */
 
 enum fact_origin {
 	ORIGIN_DECLARED,
 	ORIGIN_CATALOGUE,
 	ORIGIN_REPORTED,
 	ORIGIN_VERIFIED,
-	ORIGIN_ASSUMED
+	ORIGIN_ASSUMED,
+	ORIGIN_N
 };
 enum power_basis {
 	BASIS_NAMEPLATE,
@@ -42,7 +47,8 @@ enum device_status {
 };
 enum rack_face {
 	FACE_FRONT,
-	FACE_REAR
+	FACE_REAR,
+	FACE_N
 };
 
 struct location {
@@ -128,7 +134,8 @@ enum port_kind {
 	PORT_ETHERNET,
 	PORT_INFINIBAND,
 	PORT_POWER,
-	PORT_BMC
+	PORT_BMC,
+	PORT_N
 };
 struct port {
 	const char *name;
@@ -136,6 +143,16 @@ struct port {
 	enum port_kind kind;
 	const char *type; /* "qsfp112", "rj45", "C20" or NULL */
 	const char *mac;  /* NULL */
+	unsigned line;
+};
+
+/* Ports that every device of a type has: "ib[0-7]" stands for eight. PSUs are counted, not listed.
+ */
+struct port_template {
+	size_t type;
+	enum port_kind kind;
+	const char *names;     /* a range of at most MODEL_RANGE_MAX names */
+	const char *connector; /* NULL */
 	unsigned line;
 };
 
@@ -175,6 +192,7 @@ struct model {
 	struct vec(struct pdu) pdus;
 	struct vec(struct outlet) outlets;
 	struct vec(struct device_type) types;
+	struct vec(struct port_template) templates;
 	struct vec(struct device) devices;
 	struct vec(struct port) ports;
 	struct vec(struct cord) cords;
@@ -189,7 +207,25 @@ void model_free(struct model *m); /* the arena too */
 size_t model_find_rack(const struct model *m, const char *name);
 size_t model_find_device(const struct model *m, const char *name);
 size_t model_find_type(const struct model *m, const char *name);
+/* -1, 0, 1 in natural order: gpu2 before gpu10. */
+int model_compare_names(const char *a, const char *b);
+
+/*
+ * "ib[0-7]", "eth[0-1],mgmt", "[01-12]" as names in the arena. E_SYNTAX, E_LIMIT.
+ * One bracket per part; a leading zero gives the width.
+ */
+struct model_names vec(const char *);
+int model_expand_range(
+	struct arena *a, const char *range, struct model_names *out, struct err *err);
+
 const char *model_origin_name(enum fact_origin o);
 const char *model_basis_name(enum power_basis b);
 const char *model_status_name(enum device_status s);
+const char *model_face_name(enum rack_face f);
 const char *model_port_kind_name(enum port_kind k);
+/* The words of each enum in its order, NULL-terminated, for err_nearest and for parsing. */
+extern const char *const MODEL_ORIGINS[],
+	*const MODEL_BASES[], *const MODEL_STATUSES[], *const MODEL_FACES[],
+							       *const MODEL_PORT_KINDS[];
+/* The index of word in such a list, -1 if it is none. */
+int model_word(const char *const *words, const char *word);

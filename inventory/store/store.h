@@ -27,11 +27,19 @@ enum store_open {
 
 /* The path to use; given may be NULL. Arena-owned. */
 const char *store_default_path(struct arena *a, const char *given);
-/* STORE_CREATE makes directory and file, refuses an existing one (E_EXISTS). */
+/*
+ * STORE_CREATE makes directory and file, refuses an existing one (E_EXISTS).
+ * E_NOTFOUND, E_SCHEMA when it is no Stoika database, E_UNSUPPORTED when a newer
+ * program made it or a network file system holds it. STORE_WRITE migrates an older
+ * one (a backup stays beside it); STORE_READ answers E_STATE then.
+ */
 int store_open(const char *path, enum store_open how, struct store **out, struct err *err);
-void store_close(struct store *s); /* rolls back what is open */
+void store_close(struct store *s); /* rolls back what is open; NULL is fine */
+/* The name of a network file system by its statfs magic, NULL when it is none. */
+const char *store_network_fs(uint64_t magic);
 const char *store_path(const struct store *s);
 int store_begin(struct store *s, struct err *err);
+/* Rolls back when it fails, so that nothing stays open. */
 int store_commit(struct store *s, struct err *err);
 void store_rollback(struct store *s);
 
@@ -134,7 +142,8 @@ int store_results(struct store *s, struct arena *a, const char *run, struct node
 /* Journal records as they came; seq is the agent's. Repeats are ignored. */
 int store_event_add(
 	struct store *s, const char *run, int64_t node, const json_t *record, struct err *err);
-/* In arrival order, id > after. */
+/* In arrival order, id > after, at most STORE_EVENTS_MAX; call again with the last id for more. */
+#define STORE_EVENTS_MAX 50000
 struct event_row {
 	int64_t id, node;
 	const char *node_name;

@@ -1,0 +1,2 @@
+/* check - placeholder */
+#include "inventory/model/check.h"

@@ -1,0 +1,1 @@
+#include "inventory/model/check.h"

@@ -1,0 +1,80 @@
+/*
+ * store_priv - what the files of this room share: the connection and its queries.
+ *
+ * Every file keeps its statements in a static table; each is prepared once, at
+ * first use, and bound by name. A query is sticky: a failed bind or step makes the
+ * rest do nothing, and query_run or query_next reports it.
+ */
+#pragma once
+
+#include "agent/base/err.h"
+#include "inventory/store/store.h"
+
+#include <sqlite3.h>
+
+enum store_part {
+	PART_OPEN,
+	PART_PUT,
+	PART_PUT_POWER,
+	PART_MODEL,
+	PART_NODE,
+	PART_LEASE,
+	PART_RUN,
+	PART_AUDIT,
+	PART_N
+};
+#define STORE_STATEMENTS_MAX 40 /* of one part */
+
+struct store {
+	sqlite3 *db;
+	char *path;
+	bool writable;
+	sqlite3_stmt *statement[PART_N][STORE_STATEMENTS_MAX];
+};
+
+struct query {
+	struct store *s;
+	sqlite3_stmt *st; /* NULL when it could not be prepared */
+	int rc;           /* of SQLite; SQLITE_OK so far */
+};
+
+/* SQLite's last error as ours; rc is the extended code. what: "cannot read nodes". */
+int store_err(sqlite3 *db, const char *path, int rc, struct err *err, const char *what);
+
+/* Statement i of a part's table; give it back with query_done (AUTO_QUERY). */
+struct query query_start(struct store *s, enum store_part part, const char *const *sql, unsigned i);
+void query_done(struct query *q);
+#define AUTO_QUERY __attribute__((cleanup(query_done))) struct query
+
+void query_text(struct query *q, const char *name, const char *v); /* NULL: null; not copied */
+void query_int(struct query *q, const char *name, int64_t v);
+void query_num(struct query *q, const char *name, double v);  /* NaN: null */
+void query_id(struct query *q, const char *name, int64_t id); /* 0: null */
+
+/* For a statement without rows; resets it, bindings stay. Refuses to write outside a transaction.
+ */
+int query_run(struct query *q, struct err *err);
+/* 1 a row, 0 the end (then reset), negative a failure. */
+int query_next(struct query *q, struct err *err);
+/* The single integer of the first row (RETURNING id), E_NOTFOUND without a row. */
+int query_value(struct query *q, int64_t *v, struct err *err);
+
+/* Columns of the current row. */
+const char *query_get_text(struct query *q, int col, struct arena *a); /* NULL stays NULL */
+const char *query_get_word(struct query *q, int col, struct arena *a); /* NULL gives "" */
+int64_t query_get_int(struct query *q, int col);
+double query_get_num(struct query *q, int col); /* null: MODEL_UNSET */
+size_t query_get_row(struct query *q, int col); /* null: MODEL_NONE */
+
+/* One store_put_model: what is written, and the ids its rows have got so far. */
+struct put {
+	struct store *s;
+	const struct model *m;
+	int64_t site;
+	int64_t *location, *zone, *rack, *panel, *feed, *pdu, *outlet, *type, *device, *port;
+};
+/* The id of a row, 0 for MODEL_NONE. */
+int64_t put_id(const int64_t *ids, size_t row);
+/* The parts of store_put_model that lie in store_put_power.c, in the order they are called. */
+int put_feeding(struct put *p, struct err *err); /* panels, feeds, PDUs, outlets */
+int put_cabling(struct put *p, struct err *err); /* cords, cables */

@@ -1,0 +1,336 @@
+/* model - put, load, put again: ids, nodes and history survive. */
+#include "agent/base/err.h"
+#include "agent/base/mem.h"
+#include "inventory/store/store.h"
+#include "tests/unit/store/sample.h"
+#include "tests/unit/t.h"
+
+static int serial;
+
+static struct store *fresh(void)
+{
+	AUTO_STR path = xasprintf("%s/m%d.db", t_dir(), serial++);
+	struct store *s;
+
+	assert_int_equal(store_open(path, STORE_CREATE, &s, NULL), 0);
+	return s;
+}
+
+static int put(struct store *s, const struct model *m, struct err *err)
+{
+	int rc;
+
+	assert_int_equal(store_begin(s, NULL), 0);
+	rc = store_put_model(s, m, err);
+	if (rc < 0)
+		store_rollback(s);
+	else
+		assert_int_equal(store_commit(s, NULL), 0);
+	return rc;
+}
+
+static void same_text(const char *a, const char *b)
+{
+	assert_int_equal(a == NULL, b == NULL);
+	if (a && b)
+		assert_string_equal(a, b);
+}
+
+static void same_num(double a, double b)
+{
+	assert_true((isnan(a) && isnan(b)) || a == b);
+}
+
+static void same_power(const struct model *a, const struct model *b)
+{
+	assert_int_equal(a->feeds.n, b->feeds.n);
+	for (size_t i = 0; i < a->feeds.n; i++) {
+		assert_int_equal(a->feeds.at[i].panel, b->feeds.at[i].panel);
+		assert_int_equal(a->feeds.at[i].rack, b->feeds.at[i].rack);
+		same_num(a->feeds.at[i].volts, b->feeds.at[i].volts);
+		same_num(a->feeds.at[i].max_utilization, b->feeds.at[i].max_utilization);
+	}
+	assert_int_equal(a->outlets.n, b->outlets.n);
+	for (size_t i = 0; i < a->outlets.n; i++) {
+		same_text(a->outlets.at[i].type, b->outlets.at[i].type);
+		assert_int_equal(a->outlets.at[i].pdu, b->outlets.at[i].pdu);
+		assert_int_equal(a->outlets.at[i].phase, b->outlets.at[i].phase);
+	}
+	assert_int_equal(a->cords.n, b->cords.n);
+	for (size_t i = 0; i < a->cords.n; i++) {
+		assert_int_equal(a->cords.at[i].port, b->cords.at[i].port);
+		assert_int_equal(a->cords.at[i].outlet, b->cords.at[i].outlet);
+	}
+}
+
+static void same_devices(const struct model *a, const struct model *b)
+{
+	assert_int_equal(a->types.n, b->types.n);
+	for (size_t i = 0; i < a->types.n; i++) {
+		same_text(a->types.at[i].maker, b->types.at[i].maker);
+		same_text(a->types.at[i].watts_source, b->types.at[i].watts_source);
+		assert_int_equal(a->types.at[i].watts_origin, b->types.at[i].watts_origin);
+		for (int k = 0; k < BASIS_N; k++)
+			same_num(a->types.at[i].watts[k], b->types.at[i].watts[k]);
+	}
+	assert_int_equal(a->devices.n, b->devices.n);
+	for (size_t i = 0; i < a->devices.n; i++) {
+		same_text(a->devices.at[i].role, b->devices.at[i].role);
+		same_text(a->devices.at[i].serial, b->devices.at[i].serial);
+		assert_int_equal(a->devices.at[i].rack, b->devices.at[i].rack);
+		assert_int_equal(a->devices.at[i].face, b->devices.at[i].face);
+		assert_int_equal(a->devices.at[i].status, b->devices.at[i].status);
+		same_num(a->devices.at[i].watts_cap, b->devices.at[i].watts_cap);
+	}
+}
+
+static void same_rest(const struct model *a, const struct model *b)
+{
+	assert_int_equal(a->templates.n, b->templates.n);
+	assert_int_equal(a->ports.n, b->ports.n);
+	for (size_t i = 0; i < a->ports.n; i++) {
+		same_text(a->ports.at[i].name, b->ports.at[i].name);
+		same_text(a->ports.at[i].mac, b->ports.at[i].mac);
+		assert_int_equal(a->ports.at[i].kind, b->ports.at[i].kind);
+	}
+	assert_int_equal(a->cables.n, b->cables.n);
+	for (size_t i = 0; i < a->cables.n; i++) {
+		assert_int_equal(a->cables.at[i].a, b->cables.at[i].a);
+		assert_int_equal(a->cables.at[i].b, b->cables.at[i].b);
+		same_num(a->cables.at[i].length_m, b->cables.at[i].length_m);
+	}
+	assert_int_equal(a->nodes.n, b->nodes.n);
+	for (size_t i = 0; i < a->nodes.n; i++) {
+		same_text(a->nodes.at[i].name, b->nodes.at[i].name);
+		same_text(a->nodes.at[i].user, b->nodes.at[i].user);
+		same_text(a->nodes.at[i].host_key, b->nodes.at[i].host_key);
+		same_text(a->nodes.at[i].vars, b->nodes.at[i].vars);
+		assert_int_equal(a->nodes.at[i].device, b->nodes.at[i].device);
+		assert_int_equal(a->nodes.at[i].port, b->nodes.at[i].port);
+	}
+}
+
+static void same_model(const struct model *a, const struct model *b)
+{
+	assert_string_equal(a->site, b->site);
+	same_text(a->about, b->about);
+	assert_int_equal(a->racks.n, b->racks.n);
+	assert_int_equal(a->racks.at[1].location, b->racks.at[1].location);
+	same_num(a->racks.at[1].depth_mm, b->racks.at[1].depth_mm);
+	assert_int_equal(a->zones.n, b->zones.n);
+	assert_int_equal(a->panels.n, b->panels.n);
+	assert_int_equal(a->locations.n, b->locations.n);
+	same_power(a, b);
+	same_devices(a, b);
+	same_rest(a, b);
+}
+
+static struct node_row node_named(struct store *s, struct arena *a, const char *name)
+{
+	struct node_rows rows = VEC_INIT;
+	struct node_row found = {0};
+
+	assert_int_equal(store_nodes(s, a, &rows, NULL), 0);
+	vec_each(&rows, struct node_row, it)
+		if (strcmp(it->name, name) == 0)
+			found = *it;
+	vec_done(&rows);
+	return found;
+}
+
+TEST(round_trip)
+{
+	struct model *m = sample_model(), *back, *again;
+	struct store *s = fresh();
+	struct err err;
+
+	assert_int_equal(store_load_model(s, NULL, &back, &err), -E_NOTFOUND);
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(store_load_model(s, NULL, &back, NULL), 0);
+	same_model(m, back);
+	assert_int_equal(put(s, back, NULL), 0);
+	assert_int_equal(store_load_model(s, "lab", &again, NULL), 0);
+	same_model(m, again);
+	assert_int_equal(store_load_model(s, "nowhere", &again, &err), -E_NOTFOUND);
+	model_free(m);
+	model_free(back);
+	model_free(again);
+	store_close(s);
+}
+
+TEST(two_sites_side_by_side)
+{
+	struct model *m = sample_model(), *back = NULL;
+	struct arena *a = arena_new();
+	struct store *s = fresh();
+	const char **names;
+	struct err err;
+	size_t n;
+
+	assert_int_equal(put(s, m, NULL), 0);
+	m->site = "annex";
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(store_sites(s, a, &names, &n, NULL), 0);
+	assert_int_equal(n, 2);
+	assert_string_equal(names[0], "annex");
+	assert_int_equal(store_load_model(s, NULL, &back, &err), -E_CONFLICT);
+	assert_non_null(strstr(err.msg, "'annex', 'lab'"));
+	/* emptying one leaves the other */
+	m->cords.n = m->cables.n = m->nodes.n = m->ports.n = m->devices.n = 0;
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(store_load_model(s, "lab", &back, NULL), 0);
+	assert_int_equal(back->devices.n, 2);
+	assert_int_equal(back->nodes.n, 3);
+	model_free(back);
+	model_free(m);
+	store_close(s);
+	arena_free(a);
+}
+
+TEST(nodes_keep_id_key_and_state)
+{
+	struct model *m = sample_model();
+	struct arena *a = arena_new();
+	struct store *s = fresh();
+	struct node_row before, after;
+
+	assert_int_equal(put(s, m, NULL), 0);
+	before = node_named(s, a, "box1");
+	assert_null(before.host_key);
+	assert_string_equal(before.rack, "R1");
+	assert_string_equal(before.device_type, "box");
+	assert_string_equal(before.state, "expected");
+	assert_string_equal(before.user, "root");
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_node_pin_key(s, before.id, "ssh-ed25519 KEY", NULL), 0);
+	assert_int_equal(
+		store_node_seen(s, before.id, "0.1.0", "boot", "debian 12", "ready", NULL, NULL),
+		0);
+	assert_int_equal(
+		store_node_seen(s, 999, "0.1.0", NULL, NULL, NULL, NULL, NULL), -E_NOTFOUND);
+	assert_int_equal(store_commit(s, NULL), 0);
+	m->nodes.at[0].address = "10.0.0.9";
+	assert_int_equal(put(s, m, NULL), 0);
+	after = node_named(s, a, "box1");
+	assert_int_equal(after.id, before.id);
+	assert_string_equal(after.address, "10.0.0.9");
+	assert_string_equal(after.host_key, "ssh-ed25519 KEY");
+	assert_string_equal(after.state, "ready");
+	assert_string_equal(after.agent, "0.1.0");
+	assert_true(after.seen > 0);
+	m->nodes.at[0].host_key = "ssh-ed25519 OTHER";
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_string_equal(node_named(s, a, "box1").host_key, "ssh-ed25519 OTHER");
+	model_free(m);
+	store_close(s);
+	arena_free(a);
+}
+
+TEST(natural_order)
+{
+	struct model *m = sample_model();
+	struct arena *a = arena_new();
+	struct node_rows rows = VEC_INIT;
+	struct store *s = fresh();
+
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(store_nodes(s, a, &rows, NULL), 0);
+	assert_int_equal(rows.n, 3);
+	assert_string_equal(rows.at[0].name, "bare2");
+	assert_string_equal(rows.at[1].name, "bare10");
+	assert_string_equal(rows.at[2].name, "box1");
+	assert_string_equal(rows.at[0].role, "");
+	vec_done(&rows);
+	model_free(m);
+	store_close(s);
+	arena_free(a);
+}
+
+TEST(a_vanished_node_is_retired_and_comes_back)
+{
+	struct model *m = sample_model();
+	struct arena *a = arena_new();
+	struct store *s = fresh();
+	struct lease holder;
+	struct err err;
+	int64_t id;
+
+	assert_int_equal(put(s, m, NULL), 0);
+	id = node_named(s, a, "bare2").id;
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_lease_take(s, a, id, "r1", "me", 60, &holder, NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+	m->nodes.n = 2; /* without bare2 */
+	assert_int_equal(put(s, m, &err), -E_BUSY);
+	assert_non_null(strstr(err.msg, "bare2"));
+	assert_int_equal(node_named(s, a, "bare2").id, id);
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_lease_drop_run(s, "r1", NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(node_named(s, a, "bare2").id, 0);
+	m->nodes.n = 3;
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(node_named(s, a, "bare2").id, id);
+	assert_string_equal(node_named(s, a, "bare2").state, "expected");
+	model_free(m);
+	store_close(s);
+	arena_free(a);
+}
+
+TEST(cords_may_swap_and_rows_vanish)
+{
+	struct model *m = sample_model(), *back;
+	struct store *s = fresh();
+
+	assert_int_equal(put(s, m, NULL), 0);
+	m->cords.at[0].outlet = 1;
+	m->cords.at[1].outlet = 0;
+	m->cables.at[0].a = 1;
+	m->cables.at[0].label = "L-2";
+	m->racks.n = 1;
+	m->outlets.n = 2;
+	assert_int_equal(put(s, m, NULL), 0);
+	assert_int_equal(store_load_model(s, NULL, &back, NULL), 0);
+	assert_int_equal(back->racks.n, 1);
+	assert_int_equal(back->outlets.n, 2);
+	assert_int_equal(back->cords.at[0].outlet, 1);
+	assert_int_equal(back->cords.at[1].outlet, 0);
+	assert_int_equal(back->cables.at[0].a, 1);
+	assert_string_equal(back->cables.at[0].label, "L-2");
+	model_free(back);
+	model_free(m);
+	store_close(s);
+}
+
+TEST(facts)
+{
+	struct model *m = sample_model();
+	struct arena *a = arena_new();
+	struct store *s = fresh();
+	AUTO_JSON one = json_pack("{s:i}", "cores", 8);
+	AUTO_JSON two = json_pack("[i,i]", 1, 2);
+	json_t *all;
+	int64_t id;
+
+	assert_int_equal(put(s, m, NULL), 0);
+	id = node_named(s, a, "box1").id;
+	assert_int_equal(store_get_facts(s, id, &all, NULL), 0);
+	assert_int_equal(json_object_size(all), 0);
+	json_decref(all);
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_put_facts(s, id, "cpu", one, ORIGIN_REPORTED, NULL), 0);
+	assert_int_equal(store_put_facts(s, id, "cpu", two, ORIGIN_REPORTED, NULL), 0);
+	assert_int_equal(store_put_facts(s, id, "os", one, ORIGIN_REPORTED, NULL), 0);
+	assert_int_equal(store_put_facts(s, 999, "os", one, ORIGIN_REPORTED, NULL), -E_CONFLICT);
+	assert_int_equal(store_commit(s, NULL), 0);
+	assert_int_equal(store_get_facts(s, id, &all, NULL), 0);
+	assert_int_equal(json_object_size(all), 2);
+	assert_int_equal(json_array_size(json_object_get(all, "cpu")), 2);
+	json_decref(all);
+	model_free(m);
+	store_close(s);
+	arena_free(a);
+}
+
+T_MAIN
