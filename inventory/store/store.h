@@ -132,6 +132,7 @@ struct node_result {
 	struct result_counts counts;
 	const char *plan_hash, *reason, *hint; /* "" */
 	int64_t took;                          /* ns, controller's view */
+	int64_t agent_pass, agent_process;     /* ns of CPU on the node; 0 unknown */
 };
 struct node_results vec(struct node_result);
 int store_result_put(

@@ -38,14 +38,18 @@ static const char *const SQL[] = {
 		   " WHERE r.name = :run GROUP BY c.state",
 	[RESULT_PUT] =
 		"INSERT INTO node_results (run_id, node_id, node_name, state, counts, plan_hash,"
-		" reason, hint, took_ns) VALUES ((SELECT id FROM runs WHERE name = :run), :node,"
-		" :node_name, :state, :counts, :plan, :reason, :hint, :took)"
+		" reason, hint, took_ns, agent_pass_ns, agent_process_ns)"
+		" VALUES ((SELECT id FROM runs WHERE name = :run), :node, :node_name, :state,"
+		" :counts, :plan, :reason, :hint, :took, :pass, :process)"
 		" ON CONFLICT (run_id, node_id) DO UPDATE SET node_name = excluded.node_name,"
 		" state = excluded.state, counts = excluded.counts, plan_hash = excluded.plan_hash,"
-		" reason = excluded.reason, hint = excluded.hint, took_ns = excluded.took_ns",
-	[RESULTS] = "SELECT c.node_id, c.node_name, c.state, c.counts, c.plan_hash, c.reason,"
-		    " c.hint, c.took_ns FROM node_results c JOIN runs r ON r.id = c.run_id"
-		    " WHERE r.name = :run",
+		" reason = excluded.reason, hint = excluded.hint, took_ns = excluded.took_ns,"
+		" agent_pass_ns = excluded.agent_pass_ns,"
+		" agent_process_ns = excluded.agent_process_ns",
+	[RESULTS] =
+		"SELECT c.node_id, c.node_name, c.state, c.counts, c.plan_hash, c.reason,"
+		" c.hint, c.took_ns, c.agent_pass_ns, c.agent_process_ns FROM node_results c JOIN runs r ON r.id = c.run_id"
+		" WHERE r.name = :run",
 	[EVENT_ADD] = "INSERT INTO events (run_id, node_id, seq, record)"
 		      " VALUES ((SELECT id FROM runs WHERE name = :run), :node, :seq, :record)"
 		      " ON CONFLICT (run_id, node_id, seq) DO NOTHING",
@@ -209,6 +213,8 @@ int store_result_put(struct store *s, const char *run, const struct node_result 
 	query_text(&q, ":reason", word(r->reason));
 	query_text(&q, ":hint", word(r->hint));
 	query_int(&q, ":took", r->took);
+	query_int(&q, ":pass", r->agent_pass);
+	query_int(&q, ":process", r->agent_process);
 	return query_run(&q, err);
 }
 
@@ -224,6 +230,8 @@ static void read_result(struct query *q, struct arena *a, struct node_result *r)
 		.reason = query_get_word(q, 5, a),
 		.hint = query_get_word(q, 6, a),
 		.took = query_get_int(q, 7),
+		.agent_pass = query_get_int(q, 8),
+		.agent_process = query_get_int(q, 9),
 	};
 	if (json_parse(str_of(query_get_word(q, 3, a)), 4096, "counts", &counts, NULL) == 0)
 		result_counts_parse(counts, &r->counts);

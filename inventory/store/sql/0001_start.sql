@@ -245,6 +245,9 @@ CREATE TABLE node_results (
 	reason    TEXT NOT NULL DEFAULT '',
 	hint      TEXT NOT NULL DEFAULT '',
 	took_ns   INTEGER NOT NULL,
+	-- CPU on the node: of the pass, and of the agent's whole process; 0 when not told
+	agent_pass_ns    INTEGER NOT NULL DEFAULT 0,
+	agent_process_ns INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (run_id, node_id)
 ) STRICT;
 

@@ -99,7 +99,9 @@ TEST(a_run_ends_with_its_counts)
 			.state = states[i],
 			.counts = {.n = {[RESULT_OK] = 4, [RESULT_CHANGED] = 1}},
 			.reason = i == 1 ? "disk full" : NULL,
-			.took = 5};
+			.took = 5,
+			.agent_pass = 7,
+			.agent_process = 9};
 
 		assert_int_equal(store_result_put(s, "r1", &n, NULL), 0);
 		assert_int_equal(store_result_put(s, "r1", &n, NULL), 0); /* replaces */
@@ -118,6 +120,8 @@ TEST(a_run_ends_with_its_counts)
 	assert_string_equal(results.at[0].node_name, "gpu2");
 	assert_string_equal(results.at[0].reason, "disk full");
 	assert_int_equal(results.at[0].state, RESULT_FAILED);
+	assert_int_equal(results.at[2].agent_pass, 7);
+	assert_int_equal(results.at[2].agent_process, 9);
 	assert_int_equal(results.at[2].counts.n[RESULT_OK], 4);
 	assert_int_equal(results.at[2].counts.n[RESULT_CHANGED], 1);
 	vec_done(&results);

@@ -6,7 +6,7 @@ CREATE TABLE settings (
 	name  TEXT PRIMARY KEY,
 	value TEXT NOT NULL
 ) STRICT;
-INSERT INTO settings VALUES('audit_head','1 5f3288c9f36eb3c9597733c262b8b7dc09860e5d8387b0fb5afa4d13078c4ba5');
+INSERT INTO settings VALUES('audit_head','1 bb5f9bf07d7af95eccdb695bda988a5e836c5ded6c3f82f277bafe4702e82ee3');
 INSERT INTO settings VALUES('controller','c1');
 CREATE TABLE sites (
 	id      INTEGER PRIMARY KEY,
@@ -16,7 +16,7 @@ CREATE TABLE sites (
 	created INTEGER NOT NULL,
 	updated INTEGER NOT NULL
 ) STRICT;
-INSERT INTO sites VALUES(1,'lab','two boxes and a switch',NULL,1796054945,1796054945);
+INSERT INTO sites VALUES(1,'lab','two boxes and a switch',NULL,1796055053,1796055053);
 CREATE TABLE locations (
 	id      INTEGER PRIMARY KEY,
 	site_id INTEGER NOT NULL REFERENCES sites (id) ON DELETE CASCADE,
@@ -254,9 +254,12 @@ CREATE TABLE node_results (
 	reason    TEXT NOT NULL DEFAULT '',
 	hint      TEXT NOT NULL DEFAULT '',
 	took_ns   INTEGER NOT NULL,
+	-- CPU on the node: of the pass, and of the agent's whole process; 0 when not told
+	agent_pass_ns    INTEGER NOT NULL DEFAULT 0,
+	agent_process_ns INTEGER NOT NULL DEFAULT 0,
 	PRIMARY KEY (run_id, node_id)
 ) STRICT;
-INSERT INTO node_results VALUES(1,1,'box1','ok','{}','','','',0);
+INSERT INTO node_results VALUES(1,1,'box1','ok','{}','','','',0,0,0);
 CREATE TABLE events (
 	id      INTEGER PRIMARY KEY,
 	run_id  INTEGER NOT NULL REFERENCES runs (id) ON DELETE CASCADE,
@@ -275,7 +278,7 @@ CREATE TABLE audit_log (
 	prev   TEXT NOT NULL,
 	hash   TEXT NOT NULL
 ) STRICT;
-INSERT INTO audit_log VALUES(1,1796054945250379998,'root','import','lab','','','5f3288c9f36eb3c9597733c262b8b7dc09860e5d8387b0fb5afa4d13078c4ba5');
+INSERT INTO audit_log VALUES(1,1796055053575749408,'root','import','lab','','','bb5f9bf07d7af95eccdb695bda988a5e836c5ded6c3f82f277bafe4702e82ee3');
 CREATE INDEX devices_of_rack ON devices (rack_id);
 CREATE INDEX leases_of_run ON leases (run);
 CREATE INDEX runs_by_time ON runs (started_ns);
