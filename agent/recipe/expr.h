@@ -17,17 +17,11 @@
 #pragma once
 
 #include "agent/base/arena.h"
+#include "agent/recipe/origin.h"
 #include "agent/recipe/value.h"
 
 struct err;
 struct expr;
-
-/* Where a piece of text came from, so that errors point into the recipe. */
-struct origin {
-	const char *file;
-	unsigned line, col; /* of the first character */
-	struct str source;  /* the whole file, for the excerpt; may be empty */
-};
 
 /* The world an expression is evaluated in. Callbacks may be NULL: then such names are unknown. */
 struct scope {
@@ -40,6 +34,11 @@ struct scope {
 		struct err *err);
 };
 
+#define EXPR_BYTES_MAX (16u << 10)
+#define EXPR_DEPTH_MAX 64
+#define EXPR_TEXT_MAX  (1u << 20) /* of a text that a function or '+' makes */
+
+/* text and at are copied into the arena; at may be NULL, at->file must outlive the expression. */
 int expr_parse(struct arena *a, struct str text, const struct origin *at, struct expr **out,
 	struct err *err);
 /* value is the caller's to value_done. E_SCHEMA on types, E_NOTFOUND on an undefined name. */

@@ -24,6 +24,7 @@ static const struct kind_param FILE_[] = {
 	{0},
 };
 static const char *const FILE_ONE_OF[] = {"source", "content", "state", NULL};
+static const char *const FILE_NOT_BOTH[] = {"source", "content", NULL};
 
 static const struct kind_param TEMPLATE[] = {
 	{"path", PARAM_PATH, true, NULL, NULL, "the file on the node"},
@@ -110,17 +111,19 @@ static const struct kind_param COMMAND[] = {
 static const char *const COMMAND_ONE_OF[] = {"run", "shell", NULL};
 
 const struct kind KINDS[] = {
-	{"package", "packages of the distribution", PACKAGE, NULL, true},
-	{"file", "a file with given bytes", FILE_, FILE_ONE_OF, false},
-	{"template", "a file rendered from a template", TEMPLATE, NULL, false},
-	{"directory", "a directory", DIRECTORY, NULL, false},
-	{"link", "a symbolic link", LINK, NULL, false},
-	{"line", "one line of a file that others own too", LINE, NULL, false},
-	{"service", "a service's state and whether it starts at boot", SERVICE, NULL, false},
-	{"user", "a user account", USER, NULL, false},
-	{"group", "a group", GROUP, NULL, false},
-	{"sysctl", "kernel parameters, kept and live", SYSCTL, NULL, false},
-	{"command", "a program, run only when its guard says so", COMMAND, COMMAND_ONE_OF, false},
+	{"package", "packages of the distribution", PACKAGE, NULL, true, NULL, NULL},
+	{"file", "a file with given bytes", FILE_, FILE_ONE_OF, false, FILE_NOT_BOTH, NULL},
+	{"template", "a file rendered from a template", TEMPLATE, NULL, false, NULL, NULL},
+	{"directory", "a directory", DIRECTORY, NULL, false, NULL, NULL},
+	{"link", "a symbolic link", LINK, NULL, false, NULL, "target"},
+	{"line", "one line of a file that others own too", LINE, NULL, false, NULL, NULL},
+	{"service", "a service's state and whether it starts at boot", SERVICE, NULL, false, NULL,
+		NULL},
+	{"user", "a user account", USER, NULL, false, NULL, NULL},
+	{"group", "a group", GROUP, NULL, false, NULL, NULL},
+	{"sysctl", "kernel parameters, kept and live", SYSCTL, NULL, false, NULL, NULL},
+	{"command", "a program, run only when its guard says so", COMMAND, COMMAND_ONE_OF, false,
+		COMMAND_ONE_OF, NULL},
 	{0},
 };
 

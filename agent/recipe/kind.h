@@ -37,8 +37,10 @@ struct kind {
 	const char *name; /* NULL ends the table */
 	const char *about;
 	const struct kind_param *params;
-	const char *const *one_of; /* at least one of these must be given; NULL: no such rule */
-	bool batched;              /* all steps of this kind in a recipe are applied at once */
+	const char *const *one_of;   /* at least one of these must be given; NULL: no such rule */
+	bool batched;                /* all steps of this kind in a recipe are applied at once */
+	const char *const *not_both; /* at most one of these may be given; NULL: no such rule */
+	const char *unless_absent;   /* a parameter that is required unless state is absent */
 };
 
 extern const struct kind KINDS[];

@@ -1,27 +1,29 @@
 /*
  * recipe - one recipe.yaml as a checked structure with places.
  *
- *	recipe: node-exporter            its folder's name
+ *	recipe: node-exporter           # its folder's name
  *	about: one line for people
- *	params:                          name: {type, default, choices, about}; no default = must be
- *given port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port} when: facts.os.family
- *== 'debian'    else the recipe is skipped with that reason needs: [base] disrupts: [docker] what
- *the fleet must drain steps:                           one kind key each, and name, when, each, as,
- *notify beside it
+ *	params:                         # no default = must be given
+ *	  port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port}
+ *	when: facts.os.family == 'debian'   # else the recipe is skipped
+ *	needs: [base]
+ *	disrupts: [docker]              # what the fleet must drain
+ *	steps:                          # one kind key; name, when, each, as, notify beside it
  *	  - package: {names: [prometheus-node-exporter]}
  *	    notify: restart exporter
- *	handlers:                        steps with a name, run once at the end when notified
+ *	handlers:                       # steps with a name, run once at the end when notified
  *	  - name: restart exporter
  *	    service: {name: prometheus-node-exporter, state: restarted}
- *	check:                           validator: every expect must be true
+ *	check:                          # validator: every expect must be true
  *	  - name: answers on its port
  *	    expect: http_ok('http://127.0.0.1:9100/metrics', 'node_uname_info')
- *	    within: 15                   seconds it may take, default 0
+ *	    within: 15                  # seconds it may take, default 0
  *	undo: [steps]
  *
  * Everything is judged at load: kinds, parameters and their types where they
- * are literal, expressions and templates for syntax, notify for its handler,
- * source files for existence. All errors carry file, line, column and a hint.
+ * are literal, expressions and templates for syntax and names, notify for its
+ * handler, source files for existence. All errors carry file, line, column and
+ * mostly a hint. README.md is the reference for people.
  */
 #pragma once
 
@@ -88,7 +90,7 @@ struct recipe {
 
 /* Loads DIR/recipe.yaml; everything lives in a, JSON presets until recipe_done. */
 int recipe_load(struct arena *a, const char *dir, struct recipe **out, struct err *err);
-/* The same from text; dir NULL skips the look at source files. */
+/* The same from text, called name in messages; dir NULL skips the look at source files. */
 int recipe_parse(struct arena *a, const char *name, struct str text, const char *dir,
 	struct recipe **out, struct err *err);
 void recipe_done(struct recipe *r); /* drops the JSON presets */
@@ -99,8 +101,11 @@ void recipe_done(struct recipe *r); /* drops the JSON presets */
  */
 int recipe_params(const struct recipe *r, const json_t *given, json_t **out, struct err *err);
 
-/* One step's arguments evaluated to a JSON object, typed by its kind, presets filled in. New
- * reference. */
+/*
+ * One step's arguments evaluated to a JSON object, typed by its kind, presets
+ * filled in; PARAM_EXPR ones are left out. A new reference in *out, or *out NULL
+ * and *unknown the reason when an argument hangs on something unknown.
+ */
 int step_args_eval(const struct recipe *r, const struct step *s, const struct scope *scope,
 	json_t **out, const char **unknown, struct err *err);
 /* A PARAM_EXPR argument by name, or NULL. */

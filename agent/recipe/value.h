@@ -14,6 +14,13 @@ struct value {
 		*unknown; /* "depends on step 2 (package)"; NULL when known; arena or static text */
 };
 
+/*
+ * Inside a scope's names, an object {"$unknown": "why"} stands for an unknown
+ * value: whatever reads it becomes unknown. This makes one (a new reference).
+ */
+#define VALUE_UNKNOWN_KEY "$unknown"
+json_t *value_unknown_json(const char *why);
+
 struct value value_of(json_t *json); /* steals the reference */
 struct value value_unknown(const char *why);
 void value_done(struct value *v);
@@ -22,3 +29,5 @@ bool value_is_known(const struct value *v);
 struct buf;
 struct err;
 int value_to_text(const struct value *v, struct buf *out, struct err *err);
+/* "text", "integer", "number", "bool", "list", "map", "nothing": as messages call it. */
+const char *value_type_name(const json_t *v);

@@ -1,0 +1,472 @@
+/* recipe_params - what a recipe asks for, and what a run gives it. */
+#include "agent/base/buf.h"
+#include "agent/recipe/recipe_priv.h"
+#include "agent/recipe/type.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct {
+	const char *name;
+	enum param_type type;
+} TYPES[] = {
+	{"text", PARAM_TEXT},
+	{"int", PARAM_INT},
+	{"num", PARAM_NUM},
+	{"bool", PARAM_BOOL},
+	{"choice", PARAM_CHOICE},
+	{"list", PARAM_LIST},
+	{"map", PARAM_MAP},
+};
+
+static const char *const TYPE_NAMES[] = {
+	"text", "int", "num", "bool", "choice", "list", "map", NULL};
+static const char *const KEYS[] = {"type", "default", "choices", "min", "max", "about", NULL};
+
+/* What other languages call our types. */
+static const char *const ALIASES[][2] = {
+	{"string", "text"},
+	{"str", "text"},
+	{"integer", "int"},
+	{"number", "num"},
+	{"float", "num"},
+	{"boolean", "bool"},
+	{"enum", "choice"},
+	{"array", "list"},
+	{"dict", "map"},
+	{"object", "map"},
+};
+
+/* --- declarations --- */
+
+static const char *nearest_type(const char *word)
+{
+	for (size_t i = 0; i < sizeof ALIASES / sizeof *ALIASES; i++)
+		if (strcmp(ALIASES[i][0], word) == 0)
+			return ALIASES[i][1];
+	return err_nearest(word, TYPE_NAMES);
+}
+
+static int load_type(const struct loader *l, const struct yaml_node *map, struct recipe_param *p,
+	struct err *err)
+{
+	const struct yaml_node *n = yaml_get(map, "type");
+	const char *word = NULL, *near;
+	char words[80];
+	int rc;
+
+	if (!n) {
+		yaml_err(l->recipe->doc, map, err, E_SCHEMA, "the parameter '%s' has no type",
+			p->name);
+		type_list_words(TYPE_NAMES, words, sizeof words);
+		return err_hint(err, "type is %s", words);
+	}
+	if ((rc = load_text(l, n, "'type'", &word, err)) < 0)
+		return rc;
+	for (size_t i = 0; i < sizeof TYPES / sizeof *TYPES; i++) {
+		if (strcmp(TYPES[i].name, word) == 0) {
+			p->type = TYPES[i].type;
+			return 0;
+		}
+	}
+	type_list_words(TYPE_NAMES, words, sizeof words);
+	yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'type' must be %s, not '%.40s'", words, word);
+	near = nearest_type(word);
+	return near ? err_hint(err, "did you mean '%s'?", near) : -E_SCHEMA;
+}
+
+static int load_choices(const struct loader *l, const struct yaml_node *map, struct recipe_param *p,
+	struct err *err)
+{
+	const struct yaml_node *n = yaml_get(map, "choices");
+	const char **words;
+	unsigned count;
+	int rc;
+
+	if (!n && p->type != PARAM_CHOICE)
+		return 0;
+	if (!n || (n->kind == YAML_LIST && n->n == 0)) {
+		yaml_err(l->recipe->doc, n ? n : map, err, E_SCHEMA,
+			"the parameter '%s' has no choices", p->name);
+		return err_hint(err, "write choices: [a, b]");
+	}
+	if (p->type != PARAM_CHOICE) {
+		yaml_err(l->recipe->doc, yaml_key(map, "choices"), err, E_SCHEMA,
+			"only a parameter of type 'choice' has choices");
+		return err_hint(err, "write type: choice");
+	}
+	if ((rc = load_words(l, n, "'choices'", NULL, &words, &count, err)) < 0)
+		return rc;
+	p->choices = words;
+	return 0;
+}
+
+static int load_bound(const struct loader *l, const struct yaml_node *map, const char *key,
+	struct recipe_param *p, struct err *err)
+{
+	const struct yaml_node *n = yaml_get(map, key);
+	bool min = strcmp(key, "min") == 0;
+
+	if (!n)
+		return 0;
+	if (p->type != PARAM_INT && p->type != PARAM_NUM)
+		return load_hint(yaml_err(l->recipe->doc, yaml_key(map, key), err, E_SCHEMA,
+					 "only a parameter of type 'int' or 'num' has '%s'", key),
+			err, "leave it out");
+	if (n->kind != YAML_SCALAR || !str_to_f64(n->text, min ? &p->min : &p->max))
+		return load_hint(
+			yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'%s' must be a number", key),
+			err, "such as %s: 1", key);
+	p->has_min |= min;
+	p->has_max |= !min;
+	return 0;
+}
+
+/* "between 1 and 65535", "from 1 up", "up to 8" */
+static int check_range(const struct recipe_param *p, const json_t *v, struct err *err)
+{
+	double d = json_number_value(v);
+
+	if ((!p->has_min || d >= p->min) && (!p->has_max || d <= p->max))
+		return 0;
+	if (p->has_min && p->has_max)
+		return err_set(err, E_SCHEMA, "'%s' must be between %.15g and %.15g, not %.15g",
+			p->name, p->min, p->max, d);
+	if (p->has_min)
+		return err_set(err, E_SCHEMA, "'%s' must be at least %.15g, not %.15g", p->name,
+			p->min, d);
+	return err_set(err, E_SCHEMA, "'%s' must be at most %.15g, not %.15g", p->name, p->max, d);
+}
+
+static int scalar_of_text(
+	const struct recipe_param *p, struct str text, json_t **out, struct err *err)
+{
+	char what[80];
+	AUTO_JSON v = NULL;
+	int rc;
+
+	snprintf(what, sizeof what, "'%.70s'", p->name);
+	rc = type_from_text(&(struct type){p->type, p->choices, what, false}, text, &v, err);
+	if (rc < 0 || (json_is_number(v) && (rc = check_range(p, v, err)) < 0))
+		return rc;
+	*out = json_incref(v);
+	return 0;
+}
+
+static int load_preset_item(
+	const struct loader *l, const struct yaml_node *n, json_t **out, struct err *err)
+{
+	const char *text;
+	int rc = load_text(l, n, "'default'", &text, err);
+
+	if (rc < 0)
+		return rc;
+	*out = json_string(text);
+	return *out ? 0 : yaml_err(l->recipe->doc, n, err, E_SCHEMA, "the text is not UTF-8");
+}
+
+static int load_preset_many(
+	const struct loader *l, const struct yaml_node *n, struct recipe_param *p, struct err *err)
+{
+	bool list = p->type == PARAM_LIST;
+	int rc = list ? yaml_want_list(l->recipe->doc, n, "'default'", err)
+		      : yaml_want_map(l->recipe->doc, n, "'default'", err);
+
+	if (rc < 0)
+		return load_hint(rc, err, "such as %s", list ? "[a, b]" : "{key: value}");
+	p->preset = list ? json_array() : json_object();
+	for (unsigned i = 0; rc == 0 && i < n->n; i++) {
+		json_t *item = NULL;
+
+		if ((rc = load_preset_item(l, n->item[i], &item, err)) < 0)
+			break;
+		if (list)
+			json_array_append_new(p->preset, item);
+		else
+			json_object_set_new(p->preset, n->key[i]->text.p, item);
+	}
+	return rc;
+}
+
+static int load_preset(const struct loader *l, const struct yaml_node *map, struct recipe_param *p,
+	struct err *err)
+{
+	const struct yaml_node *n = yaml_get(map, "default");
+	const char *text;
+	int rc;
+
+	p->required = !n;
+	if (!n)
+		return 0;
+	if (p->type == PARAM_LIST || p->type == PARAM_MAP)
+		return load_preset_many(l, n, p, err);
+	if ((rc = load_text(l, n, "'default'", &text, err)) < 0)
+		return rc;
+	if (scalar_of_text(p, n->text, &p->preset, err) == 0)
+		return 0;
+	return load_hint(type_place(l->recipe->doc, n, err), err,
+		"change the default, or what the parameter allows");
+}
+
+static int load_param(const struct loader *l, const struct yaml_node *key,
+	const struct yaml_node *map, struct recipe_param *p, struct err *err)
+{
+	const struct yaml_doc *d = l->recipe->doc;
+	const struct yaml_node *about = yaml_get(map, "about");
+	int rc;
+
+	p->name = key->text.p;
+	p->at = key;
+	p->required = true;
+	if (!load_is_identifier(key->text)) {
+		yaml_err(d, key, err, E_SCHEMA, "'%.60s' is not a name for a parameter", p->name);
+		return err_hint(
+			err, "use letters, digits and _, so that params.NAME can be written");
+	}
+	if (map->kind != YAML_MAP) {
+		yaml_err(d, map, err, E_SCHEMA, "the parameter '%s' must be a map", p->name);
+		return err_hint(err, "write %s: {type: text, default: ..., about: ...}", p->name);
+	}
+	if ((rc = yaml_known_keys(d, map, KEYS, err)) < 0 || (rc = load_type(l, map, p, err)) < 0 ||
+		(rc = load_choices(l, map, p, err)) < 0 ||
+		(rc = load_bound(l, map, "min", p, err)) < 0 ||
+		(rc = load_bound(l, map, "max", p, err)) < 0)
+		return rc;
+	if (p->has_min && p->has_max && p->min > p->max)
+		return load_hint(yaml_err(d, yaml_get(map, "min"), err, E_CONFLICT,
+					 "'min' is larger than 'max'"),
+			err, "swap them");
+	if (about && (rc = load_text(l, about, "'about'", &p->about, err)) < 0)
+		return rc;
+	return load_preset(l, map, p, err);
+}
+
+int load_params(struct loader *l, const struct yaml_node *map, struct err *err)
+{
+	struct recipe *r = l->recipe;
+	int rc;
+
+	if (!map)
+		return 0;
+	if ((rc = yaml_want_map(r->doc, map, "'params'", err)) < 0)
+		return load_hint(rc, err, "write NAME: {type: text} below it");
+	r->params = arena_alloc(l->arena, (map->n + 1) * sizeof *r->params);
+	for (unsigned i = 0; i < map->n; i++) {
+		r->n_params = i + 1;
+		if ((rc = load_param(l, map->key[i], map->item[i], &r->params[i], err)) < 0)
+			return rc;
+	}
+	return 0;
+}
+
+/* --- values of a run --- */
+
+static int wrong_type(const struct recipe_param *p, const json_t *v, struct err *err)
+{
+	return err_set(err, E_SCHEMA, "'%s' must be %s, not %s", p->name, type_name(p->type),
+		value_type_name(v));
+}
+
+/* An item of a list or map as text. */
+static int item_text(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	struct value item = {v, NULL};
+	AUTO_BUF text;
+
+	buf_init(&text, 64u << 10);
+	if (json_is_array(v) || json_is_object(v) || json_is_null(v))
+		return err_set(err, E_SCHEMA, "'%s' must be %s, but holds a %s", p->name,
+			type_name(p->type), value_type_name(v));
+	if (value_to_text(&item, &text, err) < 0 || !buf_ok(&text))
+		return err_set(err, E_LIMIT, "'%s' holds a text that is too long", p->name);
+	*out = json_stringn_nocheck(buf_text(&text), text.n);
+	return 0;
+}
+
+static int list_value(const struct recipe_param *p, const json_t *v, json_t **out, struct err *err)
+{
+	AUTO_JSON made = json_array();
+
+	if (!json_is_array(v))
+		return wrong_type(p, v, err);
+	for (size_t i = 0; i < json_array_size(v); i++) {
+		json_t *item;
+		int rc = item_text(p, json_array_get(v, i), &item, err);
+
+		if (rc < 0)
+			return rc;
+		json_array_append_new(made, item);
+	}
+	*out = json_incref(made);
+	return 0;
+}
+
+static int map_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	AUTO_JSON made = json_object();
+	const char *key;
+	json_t *old;
+
+	if (!json_is_object(v))
+		return wrong_type(p, v, err);
+	json_object_foreach(v, key, old)
+	{
+		json_t *item;
+		int rc = item_text(p, old, &item, err);
+
+		if (rc < 0)
+			return rc;
+		json_object_set_new(made, key, item);
+	}
+	*out = json_incref(made);
+	return 0;
+}
+
+static void append_text(json_t *list, struct str s)
+{
+	json_array_append_new(list, json_stringn_nocheck(s.p ? s.p : "", s.n));
+}
+
+/* "a, b" from the command line. */
+static int list_of_text(struct str text, json_t **out)
+{
+	struct str part;
+
+	*out = json_array();
+	while (str_next(&text, ',', &part))
+		append_text(*out, str_trim(part));
+	return 0;
+}
+
+/* "a=1, b=2" from the command line. */
+static int map_of_text(const struct recipe_param *p, struct str text, json_t **out, struct err *err)
+{
+	AUTO_JSON made = json_object();
+	struct str part;
+
+	while (str_next(&text, ',', &part)) {
+		size_t at = str_find(part, '=');
+		struct str key = str_trim(str_first(part, at == STR_NONE ? 0 : at)), value;
+		char name[128];
+
+		if (key.n == 0 || key.n >= sizeof name) {
+			err_set(err, E_SCHEMA, "'%s' is a map, and '" STR_FMT "' is no part of one",
+				p->name, STR_ARG(str_first(part, 60)));
+			return err_hint(err, "write %s=key=value,key=value", p->name);
+		}
+		value = str_trim(str_from(part, at + 1));
+		snprintf(name, sizeof name, STR_FMT, STR_ARG(key));
+		json_object_set_new(made, name, json_stringn_nocheck(value.p, value.n));
+	}
+	*out = json_incref(made);
+	return 0;
+}
+
+static int value_of_text(
+	const struct recipe_param *p, const json_t *v, json_t **out, struct err *err)
+{
+	struct str text = {json_string_value(v), json_string_length(v)};
+
+	if (p->type == PARAM_LIST)
+		return list_of_text(text, out);
+	if (p->type == PARAM_MAP)
+		return map_of_text(p, text, out, err);
+	return scalar_of_text(p, text, out, err);
+}
+
+static int give_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	int rc;
+
+	if (json_is_string(v))
+		return value_of_text(p, v, out, err);
+	switch (p->type) {
+	case PARAM_LIST:
+		return list_value(p, v, out, err);
+	case PARAM_MAP:
+		return map_value(p, v, out, err);
+	case PARAM_BOOL:
+		if (!json_is_boolean(v))
+			return wrong_type(p, v, err);
+		break;
+	case PARAM_INT:
+	case PARAM_NUM:
+		if (!json_is_integer(v) && !(json_is_real(v) && p->type == PARAM_NUM))
+			return wrong_type(p, v, err);
+		if ((rc = check_range(p, v, err)) < 0)
+			return rc;
+		break;
+	default:
+		return wrong_type(p, v, err);
+	}
+	*out = json_incref(v);
+	return 0;
+}
+
+static int param_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	int rc;
+
+	if (v) {
+		rc = give_value(p, v, out, err);
+		if (rc < 0 && err && !err->hint[0] && p->about)
+			err_hint(err, "%s: %s", p->name, p->about);
+		return rc;
+	}
+	if (!p->required) {
+		*out = json_deep_copy(p->preset);
+		return 0;
+	}
+	err_set(err, E_SCHEMA, "the parameter '%s' must be given", p->name);
+	return err_hint(err, "%s is %s%s%s", p->name, type_name(p->type), p->about ? ": " : "",
+		p->about ? p->about : "");
+}
+
+static int check_known(const struct recipe *r, json_t *given, struct err *err)
+{
+	const struct recipe_param *p = r->params, *end = r->params + r->n_params;
+	const char *names[65], *near, *key;
+	json_t *value;
+	unsigned n = 0;
+
+	for (; n < r->n_params && n < 64; n++)
+		names[n] = r->params[n].name;
+	names[n] = NULL;
+	json_object_foreach(given, key, value)
+	{
+		for (p = r->params; p < end && strcmp(p->name, key) != 0;)
+			p++;
+		if (p < end)
+			continue;
+		near = err_nearest(key, names);
+		err_set(err, E_NOTFOUND, "the recipe '%s' has no parameter '%.60s'", r->name, key);
+		if (near)
+			return err_hint(err, "did you mean '%s'?", near);
+		return r->n_params == 0 ? err_hint(err, "it takes no parameters")
+					: err_hint(err, "its first one is '%s'", names[0]);
+	}
+	return 0;
+}
+
+int recipe_params(const struct recipe *r, const json_t *given, json_t **out, struct err *err)
+{
+	AUTO_JSON made = json_object();
+	AUTO_JSON mine = given ? json_deep_copy(given) : json_object();
+	int rc;
+
+	if (given && !json_is_object(given))
+		return err_set(
+			err, E_SCHEMA, "parameters must be a map, not %s", value_type_name(given));
+	if ((rc = check_known(r, mine, err)) < 0)
+		return rc;
+	for (unsigned i = 0; i < r->n_params; i++) {
+		json_t *v = NULL;
+
+		rc = param_value(&r->params[i], json_get(mine, r->params[i].name), &v, err);
+		if (rc < 0)
+			return rc;
+		json_object_set_new(made, r->params[i].name, v);
+	}
+	*out = json_incref(made);
+	return 0;
+}
