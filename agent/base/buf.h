@@ -30,7 +30,7 @@ void buf_add_str(struct buf *b, struct str s);
 void buf_add_text(struct buf *b, const char *z);
 void buf_add_char(struct buf *b, char c);
 void buf_addf(struct buf *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void buf_addv(struct buf *b, const char *fmt, va_list ap);
+void buf_addv(struct buf *b, const char *fmt, va_list ap) __attribute__((format(printf, 2, 0)));
 /* Text for a terminal or a log line: control characters and broken UTF-8 as \xNN. */
 void buf_add_printable(struct buf *b, struct str s);
 void buf_add_xml(struct buf *b, struct str s); /* & < > " ' escaped */

@@ -421,10 +421,11 @@ static int close_collection(struct builder *b, struct err *err)
 	const struct open_node top = b->open[--b->depth];
 	struct yaml_node *n = top.node;
 	const size_t count = b->pending.n - top.first;
-	struct yaml_node **from = b->pending.at + top.first;
+	struct yaml_node **from;
 
 	if (count == 0)
 		return 0;
+	from = b->pending.at + top.first;
 	n->item = arena_alloc(b->doc->arena, count * sizeof(struct yaml_node *));
 	b->pending.n = top.first;
 	if (n->kind == YAML_LIST) {
