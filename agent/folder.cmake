@@ -2,7 +2,7 @@
 #
 # A second link of the same objects: libraries static except libc, which dlopen (for NVML) needs.
 # The search path is the old RPATH, not RUNPATH: only that one also serves what a dlopened library
-# asks for, which would otherwise be the node's C library beside ours.
+# asks for, which would otherwise be the node's C library beside ours. $ORIGIN needs /proc, the prefix does not.
 set(AGENT_PREFIX /opt/stoika/agent)
 set(dist ${CMAKE_CURRENT_BINARY_DIR}/dist)
 
@@ -43,7 +43,7 @@ add_custom_command(OUTPUT ${packaged}
 		-Wl,--start-group ${rooms} -Wl,--end-group ${archives} -Wl,--as-needed -lm
 		-Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs
 		-Wl,--dynamic-linker=${AGENT_PREFIX}/lib/ld-linux-x86-64.so.2
-		-Wl,--disable-new-dtags "-Wl,-rpath,$ORIGIN/../lib"
+		-Wl,--disable-new-dtags "-Wl,-rpath,$ORIGIN/../lib:${AGENT_PREFIX}/lib"
 	DEPENDS $<TARGET_OBJECTS:stoika-agent> ${room_targets}
 	COMMAND_EXPAND_LISTS VERBATIM COMMENT "Linking the agent for nodes")
 add_custom_command(OUTPUT ${dist}/stoika-agent.tar.zst

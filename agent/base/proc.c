@@ -304,6 +304,9 @@ static void split_lines(const struct proc *p, struct stream *s, struct str got)
 		size_t at = str_find(got, '\n');
 		bool whole = at != STR_NONE;
 		struct str piece = whole ? str_first(got, at) : got;
+		/* cut only when more of it comes: how the bytes were read must not matter */
+		if (piece.n && s->line.n == LINE_PIECE)
+			pass_line(p, s);
 		size_t room = LINE_PIECE - s->line.n;
 		if (piece.n > room) {
 			piece = str_first(piece, room);
@@ -311,7 +314,7 @@ static void split_lines(const struct proc *p, struct stream *s, struct str got)
 		}
 		buf_add_str(&s->line, piece);
 		got = str_from(got, piece.n + (whole ? 1 : 0));
-		if (whole || s->line.n == LINE_PIECE)
+		if (whole)
 			pass_line(p, s);
 	}
 }

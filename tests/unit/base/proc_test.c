@@ -92,37 +92,37 @@ TEST(proc_caps_a_flood)
 
 TEST(proc_stops_at_the_deadline)
 {
-	struct proc p = {.argv = SH("echo busy; exec sleep 60"), .timeout = 200 * CLOCK_MS};
+	struct proc p = {.argv = SH("echo busy; exec sleep 60"), .timeout = CLOCK_SEC};
 	struct proc_result res = run(&p);
 	struct err err = {0};
 	assert_int_equal(res.end, PROC_TIMED_OUT);
-	assert_true(res.took < 2 * CLOCK_SEC);
+	assert_true(res.took < 30 * CLOCK_SEC);
 	assert_string_equal(buf_text(&res.out), "busy\n");
 	assert_int_equal(proc_fail(&p, &res, &err), -E_TIMEOUT);
-	assert_non_null(strstr(err.msg, "'sh' was stopped after 200 ms"));
+	assert_non_null(strstr(err.msg, "'sh' was stopped after 1"));
 	proc_result_done(&res);
 }
 
 TEST(proc_kills_the_deaf_and_its_children)
 {
 	struct proc p = {.argv = SH("trap '' TERM; sleep 61 & echo $!; while :; do wait; done"),
-		.timeout = 300 * CLOCK_MS};
+		.timeout = 2 * CLOCK_SEC};
 	struct proc_result res = run(&p);
 	assert_int_equal(res.end, PROC_TIMED_OUT);
 	assert_int_equal(res.status, SIGKILL);
-	assert_true(res.took >= 2 * CLOCK_SEC && res.took < 4 * CLOCK_SEC);
+	assert_true(res.took >= 4 * CLOCK_SEC && res.took < 30 * CLOCK_SEC);
 	pid_t grandchild = (pid_t)strtol(buf_text(&res.out), NULL, 10);
 	assert_true(grandchild > 1);
 	char path[64];
 	snprintf(path, sizeof path, "/proc/%d/cmdline", grandchild);
-	for (int i = 0; i < 100 && kill(grandchild, 0) == 0; i++) {
+	for (int i = 0; i < 1000 && kill(grandchild, 0) == 0; i++) {
 		FILE *f = fopen(path, "re"); /* a zombie of nobody's has no command line */
 		int c = f ? fgetc(f) : EOF;
 		if (f)
 			fclose(f);
 		if (c == EOF)
 			break;
-		assert_true(i < 99);
+		assert_true(i < 999);
 		clock_sleep(10 * CLOCK_MS);
 	}
 	proc_result_done(&res);
@@ -130,11 +130,11 @@ TEST(proc_kills_the_deaf_and_its_children)
 
 TEST(proc_does_not_wait_for_daemons)
 {
-	struct proc p = {.argv = SH("echo first; sleep 5 & echo last"), .timeout = 20 * CLOCK_SEC};
+	struct proc p = {.argv = SH("echo first; sleep 40 & echo last"), .timeout = 60 * CLOCK_SEC};
 	struct proc_result res = run(&p);
 	assert_true(proc_ok(&res));
 	assert_string_equal(buf_text(&res.out), "first\nlast\n");
-	assert_true(res.took < 3 * CLOCK_SEC);
+	assert_true(res.took < 30 * CLOCK_SEC);
 	proc_result_done(&res);
 }
 
@@ -166,7 +166,7 @@ TEST(proc_hands_over_whole_lines)
 	buf_clear(&all);
 	p.argv = SH("head -c 65536 /dev/zero; echo; echo x");
 	res = run(&p);
-	assert_string_equal(buf_text(&all), "(65536)o<>o<x>");
+	assert_string_equal(buf_text(&all), "(65536)o<x>");
 	proc_result_done(&res);
 }
 
