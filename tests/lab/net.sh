@@ -88,11 +88,25 @@ net_up() {
 	done
 }
 
-# Kills what lives in the namespaces until nothing does; a supervisor may start a node anew meanwhile.
-net_kill() { # NAMESPACE ...
-	local round name pids
+net_pids() { # NAMESPACE ...
+	local name
+	for name in "$@"; do
+		[ ! -e "/run/netns/$name" ] || ip netns pids "$name"
+	done
+}
+
+cgroup_pids() {
+	local top
+	for top in "$CGROUP/$ID" "$CGROUP"/*/"$ID"; do
+		[ ! -d "$top" ] || find "$top" -name cgroup.procs -exec cat {} + 2> /dev/null || :
+	done
+}
+
+# Kills until nothing is left to kill: a supervisor may start a node anew meanwhile.
+kill_all() { # CMD ...: what prints the processes
+	local round pids
 	for ((round = 0; round < 200; round++)); do
-		pids=$(for name in "$@"; do [ ! -e "/run/netns/$name" ] || ip netns pids "$name"; done)
+		pids=$("$@")
 		[ -n "$pids" ] || return 0
 		# shellcheck disable=SC2086 # a list of numbers
 		kill -KILL $pids 2> /dev/null || :
@@ -101,10 +115,16 @@ net_kill() { # NAMESPACE ...
 	die "processes do not die: $(echo "$pids" | tr '\n' ' ')"
 }
 
+net_kill() { # NAMESPACE ...
+	kill_all net_pids "$@"
+}
+
+# The cgroups hold the same processes once more, and would hold one whose namespace has lost its name.
 net_kill_all() {
 	local names
 	mapfile -t names < <(net_list)
 	[ "${#names[@]}" = 0 ] || net_kill "${names[@]}"
+	kill_all cgroup_pids
 }
 
 net_down() {
