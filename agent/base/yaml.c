@@ -329,7 +329,7 @@ static int check_key(struct builder *b, const yaml_event_t *ev, struct str text,
 static int add_scalar(struct builder *b, const yaml_event_t *ev, struct err *err)
 {
 	const struct str text = {(const char *)ev->data.scalar.value, ev->data.scalar.length};
-	struct yaml_node *n;
+	struct yaml_node *n = NULL;
 	int rc;
 
 	rc = check_properties(b, ev->data.scalar.anchor, ev->data.scalar.tag, ev->start_mark, err);
