@@ -341,7 +341,7 @@ static int replace_in(
 static int replace(int dirfd, const char *path, const struct source *src, const struct stat *want,
 	struct err *err)
 {
-	const char *name;
+	const char *name = path;
 	struct stat old = {0}, as = *want;
 	AUTO_FD dir = fs_open_parent(dirfd, path, &name, err);
 	if (dir < 0)
@@ -488,7 +488,7 @@ static int remove_tree(
 
 int fs_remove(int dirfd, const char *path, bool recursive, struct err *err)
 {
-	const char *name;
+	const char *name = path;
 	struct statx top;
 	struct err why = {0};
 	AUTO_FD dir = fs_open_parent(dirfd, path, &name, &why);

@@ -28,7 +28,7 @@
 #define LISTED_MAX   4096 /* bundles looked at; more than BUNDLE_KEEP only after a crash */
 #define DIR_DEPTH    32
 #define IN_PREFIX    ".in."
-#define IN_RANDOM    8 /* bytes */
+#define IN_RANDOM    8u /* bytes */
 /* What tar and zstd add at most: headers and padding per file, and the frame. */
 #define EXTRA_PER_FILE 4096u
 #define EXTRA_TOTAL    (1u << 20)

@@ -89,7 +89,7 @@ static const char *judge_folder(struct extract *x, const char *name)
 	const char *next = x->next < x->m->n_files ? x->m->files[x->next].path : "";
 	if (x->folders++ >= x->m->n_files + FOLDER_SLACK)
 		return "is one folder too many";
-	if (name[n - 1] == '/')
+	if (n && name[n - 1] == '/')
 		n--;
 	return strncmp(next, name, n) == 0 && next[n] == '/' ? NULL : "is not in the manifest";
 }
