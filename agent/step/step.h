@@ -14,7 +14,7 @@
 
 struct bundle;
 struct err;
-struct step_cache; /* what was read once per run: package database, users, os; see cache.h */
+struct step_cache; /* what was read once per run: package database, users, processes; see cache.h */
 
 enum step_state {
 	STEP_SAME,
@@ -34,12 +34,15 @@ struct step_env {
 	bool dry; /* a plan: apply will not be called */
 };
 
+/* The caller clears it before each check and each apply, which only add. */
 struct step_report {
 	enum step_state state;
 	struct buf diff; /* unified diff or lines such as "mode 0600 -> 0644"; cap 64 KiB, then
 			    marked */
 	char why[240];   /* unknown: the reason; differs: a few words, "3 packages to install" */
-	bool denied;     /* apply: refused by policy rather than failed */
+	bool denied;     /* refused by policy rather than failed */
+	bool always;     /* check: differs by nature (no guard, restarted, reloaded); the executor
+			    must not check again after apply */
 };
 
 void step_report_init(struct step_report *r);
@@ -64,6 +67,10 @@ const struct step_ops *step_find(const char *kind);
  */
 int step_probe(void *ctx, const char *name, const json_t *args, struct value *out, struct err *err);
 
+/*
+ * Kept over a run (or many: what is kept is compared with the file's stat after
+ * each forget). Pointers into it, such as STEP_UNKNOWN's, never leave a check.
+ */
 struct step_cache *step_cache_new(void);
 void step_cache_free(struct step_cache *c);
-void step_cache_forget(struct step_cache *c); /* after something was applied */
+void step_cache_forget(struct step_cache *c); /* after something was applied, and before a run */

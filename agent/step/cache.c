@@ -1,0 +1,151 @@
+#include "agent/step/cache.h"
+
+#include "agent/base/err.h"
+#include "agent/base/fs.h"
+#include "agent/base/mem.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+struct entry {
+	struct buf text;
+	struct stat st;
+	bool loaded, fresh;
+};
+
+struct step_cache {
+	struct entry texts[CACHE_TEXTS];
+	struct buf processes;
+};
+
+static const struct {
+	const char *path;
+	size_t cap;
+} SOURCES[CACHE_TEXTS] = {
+	[CACHE_DPKG] = {CACHE_DPKG_PATH, CACHE_DPKG_MAX},
+	[CACHE_PASSWD] = {CACHE_PASSWD_PATH, CACHE_IDENT_MAX},
+	[CACHE_GROUP] = {CACHE_GROUP_PATH, CACHE_IDENT_MAX},
+};
+
+struct step_cache *step_cache_new(void)
+{
+	struct step_cache *c = xcalloc(1, sizeof *c);
+
+	for (size_t i = 0; i < CACHE_TEXTS; i++)
+		buf_init(&c->texts[i].text, SOURCES[i].cap);
+	buf_init(&c->processes, CACHE_PROCESSES);
+	return c;
+}
+
+void step_cache_free(struct step_cache *c)
+{
+	if (!c)
+		return;
+	for (size_t i = 0; i < CACHE_TEXTS; i++)
+		buf_done(&c->texts[i].text);
+	buf_done(&c->processes);
+	free(c);
+}
+
+void step_cache_forget(struct step_cache *c)
+{
+	for (size_t i = 0; i < CACHE_TEXTS; i++)
+		c->texts[i].fresh = false;
+	buf_clear(&c->processes);
+}
+
+static bool same_time(struct timespec a, struct timespec b)
+{
+	return a.tv_sec == b.tv_sec && a.tv_nsec == b.tv_nsec;
+}
+
+static bool same_file(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino && a->st_size == b->st_size &&
+	       same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
+}
+
+static int load(int root, size_t what, struct entry *e, struct err *err)
+{
+	const char *path = SOURCES[what].path;
+	struct stat st;
+	int rc;
+
+	rc = fs_stat(root, path, true, &st, err);
+	if (rc < 0)
+		return rc;
+	if (e->loaded && same_file(&st, &e->st)) {
+		e->fresh = true;
+		return 0;
+	}
+	e->loaded = false;
+	buf_clear(&e->text);
+	/* The stat is older than the text at worst, so a change in between is seen next time. */
+	rc = fs_read(root, path, &e->text, err);
+	if (rc < 0)
+		return rc;
+	e->st = st;
+	e->loaded = e->fresh = true;
+	return 0;
+}
+
+int cache_get(const struct step_env *env, enum cache_text what, struct str *out, struct err *err)
+{
+	struct entry *e = &env->cache->texts[what];
+	int rc;
+
+	if (!e->fresh) {
+		rc = load(env->root, what, e, err);
+		if (rc < 0)
+			return rc;
+	}
+	*out = buf_str(&e->text);
+	return 0;
+}
+
+static void add_process(int proc, const char *pid, struct buf *out)
+{
+	char path[32], comm[32];
+	ssize_t n;
+
+	if (!isdigit((unsigned char)pid[0]) || strlen(pid) > 10)
+		return;
+	snprintf(path, sizeof path, "%.10s/comm", pid);
+	AUTO_FD fd = openat(proc, path, O_RDONLY | O_CLOEXEC);
+	if (fd < 0)
+		return; /* it has ended meanwhile */
+	n = read(fd, comm, sizeof comm);
+	if (n > 0)
+		buf_add(out, comm, (size_t)n);
+}
+
+int cache_processes(const struct step_env *env, struct str *out, struct err *err)
+{
+	struct buf *names = &env->cache->processes;
+	const struct dirent *e;
+	DIR *dir;
+	int fd;
+
+	if (names->n > 0) {
+		*out = buf_str(names);
+		return 0;
+	}
+	fd = fs_open(env->root, "/proc", O_RDONLY | O_DIRECTORY, 0, false, err);
+	if (fd < 0)
+		return fd;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_set(err, E_INTERNAL, "cannot list '/proc'");
+	}
+	buf_add_char(names, '\n');
+	while ((e = readdir(dir)))
+		add_process(dirfd(dir), e->d_name, names);
+	closedir(dir);
+	*out = buf_str(names);
+	return 0;
+}

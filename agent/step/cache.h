@@ -1,0 +1,29 @@
+/*
+ * cache - what checks share: each source is read once per run, however many steps ask.
+ *
+ * A text stays valid until step_cache_forget. After that the file's stat
+ * decides: device, inode, size, mtime and ctime unchanged means that what was
+ * read is still right.
+ */
+#pragma once
+
+#include "agent/step/step.h"
+
+#define CACHE_DPKG_MAX    (64u << 20)
+#define CACHE_IDENT_MAX   (16u << 20)
+#define CACHE_PROCESSES   (4u << 20)
+#define CACHE_DPKG_PATH   "/var/lib/dpkg/status"
+#define CACHE_PASSWD_PATH "/etc/passwd"
+#define CACHE_GROUP_PATH  "/etc/group"
+
+enum cache_text {
+	CACHE_DPKG,
+	CACHE_PASSWD,
+	CACHE_GROUP,
+	CACHE_TEXTS
+};
+
+/* The text of one source, owned by the cache; E_NOTFOUND when the file is absent. */
+int cache_get(const struct step_env *env, enum cache_text what, struct str *out, struct err *err);
+/* Every process's short name, each between newlines: "\ninit\nsshd\n". */
+int cache_processes(const struct step_env *env, struct str *out, struct err *err);

@@ -1,0 +1,71 @@
+#include "agent/step/tool.h"
+
+#include "agent/base/err.h"
+
+#include <string.h>
+
+int tool_run(const struct step_env *env, const char *const *argv, const char *const *vars,
+	int64_t timeout, struct proc_result *res, struct err *err)
+{
+	const bool inside = strcmp(env->root_path, "/") != 0;
+	const struct proc p = {
+		.argv = argv,
+		.env = vars,
+		.root = inside ? env->root_path : NULL,
+		.timeout = timeout,
+		.merge = true,
+	};
+
+	return proc_run(&p, res, err);
+}
+
+int tool_must(const struct step_env *env, const char *const *argv, struct err *err)
+{
+	const struct proc p = {.argv = argv, .timeout = TOOL_TIMEOUT};
+	struct proc_result res;
+	int rc;
+
+	rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
+	if (rc < 0)
+		return rc;
+	if (!proc_ok(&res))
+		rc = proc_fail(&p, &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+/* Where the last n lines that are not blank begin. */
+static struct str last_lines(struct str text, unsigned n)
+{
+	size_t from = text.n;
+	unsigned seen = 0;
+	bool blank = true;
+
+	while (from > 0) {
+		const char c = text.p[from - 1];
+
+		if (c == '\n' && !blank && ++seen == n)
+			break;
+		if (c == '\n')
+			blank = true;
+		else if (c != ' ' && c != '\t' && c != '\r')
+			blank = false;
+		from--;
+	}
+	return str_from(text, from);
+}
+
+void tool_tail(struct str text, unsigned n, struct buf *out)
+{
+	struct str rest = last_lines(text, n), line;
+	const char *sep = "";
+
+	while (str_line(&rest, &line)) {
+		line = str_trim(line);
+		if (line.n == 0)
+			continue;
+		buf_add_text(out, sep);
+		buf_add_printable(out, line);
+		sep = "; ";
+	}
+}
