@@ -1,0 +1,104 @@
+/* probe - the functions that expressions ask the node with. */
+#include "tests/unit/step/tree.h"
+
+/* true, false, or a text as JSON; "error CODE" when it failed. */
+static const char *ask(struct tree *t, const char *name, const char *args)
+{
+	static char text[128];
+	json_t *a = tree_args(args);
+	struct value v = {0};
+	const int rc = step_probe(&t->env, name, a, &v, &t->err);
+
+	if (rc < 0) {
+		snprintf(text, sizeof text, "error %s", ec_name(t->err.code));
+	} else {
+		char *dump = json_dumps(v.json, JSON_ENCODE_ANY);
+
+		snprintf(text, sizeof text, "%s", dump);
+		free(dump);
+		value_done(&v);
+	}
+	json_decref(a);
+	return text;
+}
+
+static const struct {
+	const char *name, *args, *want;
+} CASES[] = {
+	{"exists", "[\"/etc/passwd\"]", "true"},
+	{"exists", "[\"/etc/nope\"]", "false"},
+	{"exists", "[\"/etc/dangling\"]", "false"},
+	{"exists", "[\"/etc/link\"]", "true"},
+	{"contains", "[\"/etc/passwd\", \"alice:x:\"]", "true"},
+	{"contains", "[\"/etc/passwd\", \"bob\"]", "false"},
+	{"contains", "[\"/etc/nope\", \"bob\"]", "false"},
+	{"contains", "[\"/etc\", \"bob\"]", "error state"},
+	{"running", "[\"sshd\"]", "true"},
+	{"running", "[\"ssh\"]", "false"},
+	{"running", "[\"prometheus-node-exporter\"]", "true"},
+	{"running", "[\"\"]", "error schema"},
+	{"running", "[\"/usr/sbin/sshd\"]", "error schema"},
+	{"version", "[\"bash\"]", "\"5.2.15-2\""},
+	{"version", "[\"gone\"]", "\"\""},
+	{"version", "[\"nope\"]", "\"\""},
+	{"version", "[\"no pe\"]", "error schema"},
+	{"port_open", "[1]", "false"},
+	{"port_open", "[0]", "error schema"},
+	{"port_open", "[\"80\"]", "error schema"},
+	{"http_ok", "[\"http://127.0.0.1:1/\", \"\"]", "false"},
+	{"http_ok", "[\"http://example.org/\", \"\"]", "error schema"},
+	{"exists", "[]", "error schema"},
+	{"exists", "[\"a\", \"b\"]", "error schema"},
+	{"exists", "[1]", "error schema"},
+	{"reboot", "[]", "error notfound"},
+};
+
+TEST(probes_answer)
+{
+	struct tree t;
+
+	tree_init(&t);
+	tree_link(&t, "nope", "etc/dangling");
+	tree_link(&t, "passwd", "etc/link");
+	tree_write(&t, "proc/1/comm", "init\n");
+	tree_write(&t, "proc/77/comm", "sshd\n");
+	tree_write(&t, "proc/78/comm", "prometheus-node\n");
+	tree_write(&t, "proc/meminfo", "x\n");
+	tree_write(&t, "var/lib/dpkg/status",
+		"Package: bash\nStatus: install ok installed\nVersion: 5.2.15-2\n"
+		"Architecture: amd64\n\nPackage: gone\nStatus: deinstall ok config-files\n"
+		"Version: 1\nArchitecture: all\n");
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		const char *got = ask(&t, CASES[i].name, CASES[i].args);
+
+		if (strcmp(got, CASES[i].want) != 0)
+			fail_msg("%s%s is %s, expected %s", CASES[i].name, CASES[i].args, got,
+				CASES[i].want);
+	}
+	tree_done(&t);
+}
+
+TEST(probe_version_without_dpkg)
+{
+	struct tree t;
+
+	tree_init(&t);
+	assert_string_equal(ask(&t, "version", "[\"bash\"]"), "\"\"");
+	tree_done(&t);
+}
+
+TEST(probe_processes_are_read_once_until_forgotten)
+{
+	struct tree t;
+
+	tree_init(&t);
+	tree_write(&t, "proc/1/comm", "init\n");
+	assert_string_equal(ask(&t, "running", "[\"late\"]"), "false");
+	tree_write(&t, "proc/2/comm", "late\n");
+	assert_string_equal(ask(&t, "running", "[\"late\"]"), "false");
+	step_cache_forget(t.env.cache);
+	assert_string_equal(ask(&t, "running", "[\"late\"]"), "true");
+	tree_done(&t);
+}
+
+T_MAIN
