@@ -1,10 +1,14 @@
-# agent-folder: agent/dist in the build folder, the agent with its own C library (see folder.sh).
+# agent-folder: agent/dist in the build folder, the agent with its own C library (see folder.sh);
+# its archives also lie in bin, beside stoika, which looks for them there.
 #
 # A second link of the same objects: libraries static except libc, which dlopen (for NVML) needs.
 # The search path is the old RPATH, not RUNPATH: only that one also serves what a dlopened library
 # asks for, which would otherwise be the node's C library beside ours. $ORIGIN needs /proc, the prefix does not.
 set(AGENT_PREFIX /opt/stoika/agent)
 set(dist ${CMAKE_CURRENT_BINARY_DIR}/dist)
+set(bin ${CMAKE_BINARY_DIR}/bin)
+set(archives_beside ${CMAKE_COMMAND} -E copy ${dist}/stoika-agent.tar.zst
+	${dist}/stoika-agent.tar.gz ${bin}/)
 
 if(STOIKA_SANITIZE OR STOIKA_TSAN OR STOIKA_FUZZ)
 	# The packaged program is never an instrumented one: a plain build inside this one makes it.
@@ -15,6 +19,8 @@ if(STOIKA_SANITIZE OR STOIKA_TSAN OR STOIKA_FUZZ)
 		COMMAND ${CMAKE_COMMAND} --build ${plain} --target agent-folder
 		COMMAND ${CMAKE_COMMAND} -E rm -rf ${dist}
 		COMMAND ${CMAKE_COMMAND} -E copy_directory ${plain}/agent/dist ${dist}
+		COMMAND ${CMAKE_COMMAND} -E make_directory ${bin}
+		COMMAND ${archives_beside}
 		VERBATIM)
 	return()
 endif()
@@ -48,5 +54,7 @@ add_custom_command(OUTPUT ${packaged}
 	COMMAND_EXPAND_LISTS VERBATIM COMMENT "Linking the agent for nodes")
 add_custom_command(OUTPUT ${dist}/stoika-agent.tar.zst
 	COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/folder.sh ${packaged} ${dist} ${PROJECT_VERSION}
+	COMMAND ${CMAKE_COMMAND} -E make_directory ${bin}
+	COMMAND ${archives_beside}
 	DEPENDS ${packaged} folder.sh VERBATIM COMMENT "Packing the agent's folder")
 add_custom_target(agent-folder DEPENDS ${dist}/stoika-agent.tar.zst)
