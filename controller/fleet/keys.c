@@ -1,0 +1,130 @@
+/* keys - how: one file per key; what exists is never made anew or changed. */
+#include "controller/fleet/keys.h"
+
+#include "agent/base/buf.h"
+#include "agent/base/err.h"
+#include "agent/base/fs.h"
+#include "agent/base/mem.h"
+#include "agent/base/sign.h"
+#include "controller/ssh/link.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define KEY_FILE_MAX 4096
+
+/* Measured against sshd 9.2, a P-256 key was not cheaper on either side beyond the noise. */
+#define SSH_KEY_TYPE "ed25519"
+
+const char *keys_path(struct arena *a, const char *db, const char *name)
+{
+	const char *slash = strrchr(db, '/');
+
+	if (!slash)
+		return arena_strdup(a, name);
+	return arena_printf(a, "%.*s/%s", (int)(slash - db), db, name);
+}
+
+/* DIR/keys, made if absent (0700), as a descriptor. */
+static int open_dir(struct arena *a, const char *db, bool make, struct err *err)
+{
+	const char *path = keys_path(a, db, "keys");
+	int fd;
+
+	if (make && mkdir(path, 0700) != 0 && errno != EEXIST)
+		return err_sys(err, errno, "cannot make the folder '%s'", path);
+	fd = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (fd < 0) {
+		err_sys(err, errno, "cannot open the folder of keys '%s'", path);
+		return err_hint(err, "'stoika init' makes the keys of a new database; else bring "
+				     "them back from a backup");
+	}
+	return fd;
+}
+
+static int make_sign(int dir, struct err *err)
+{
+	char text[SIGN_TEXT_MAX];
+	struct sign_key *key = NULL;
+	AUTO_STR line = NULL;
+	int rc;
+
+	if (faccessat(dir, "sign", F_OK, 0) == 0)
+		return 0;
+	rc = sign_key_make(&key, err);
+	if (rc < 0)
+		return rc;
+	sign_key_public_text(key, text);
+	line = xasprintf("%s\n", text);
+	rc = fs_replace(dir, "sign.pub", str_of(line), 0644, FS_KEEP_ID, FS_KEEP_ID, err);
+	if (rc == 0) {
+		sign_key_private_text(key, text);
+		rc = fs_replace(dir, "sign", str_of(text), 0600, FS_KEEP_ID, FS_KEEP_ID, err);
+	}
+	explicit_bzero(text, sizeof text);
+	sign_key_free(key);
+	return rc;
+}
+
+int keys_make(const char *db, struct err *err)
+{
+	struct arena *a = arena_new();
+	AUTO_FD dir = open_dir(a, db, true, err);
+	int rc = dir < 0 ? dir : make_sign(dir, err);
+
+	if (rc == 0)
+		rc = link_key_make(keys_path(a, db, "keys/ssh"), SSH_KEY_TYPE, err);
+	arena_free(a);
+	return rc;
+}
+
+static int load_sign(int dir, const char *path, struct sign_key **out, struct err *err)
+{
+	AUTO_BUF text = {0};
+	struct stat st;
+	int rc;
+
+	buf_init(&text, KEY_FILE_MAX);
+	rc = fs_stat(dir, "sign", false, &st, err);
+	if (rc == 0 && (st.st_mode & (S_IRWXG | S_IRWXO))) {
+		err_set(err, E_DENIED, "the signing key '%s' can be read by others (mode %04o)",
+			path, (unsigned)st.st_mode & 07777);
+		return err_hint(err, "chmod 600 %s", path);
+	}
+	if (rc == 0)
+		rc = fs_read(dir, "sign", &text, err);
+	if (rc == 0)
+		rc = sign_key_parse_private(str_trim(buf_str(&text)), out, err);
+	if (text.p)
+		explicit_bzero(text.p, text.n);
+	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
+}
+
+int keys_load(const char *db, struct keys *out, struct err *err)
+{
+	struct arena *a = arena_new();
+	AUTO_FD dir = open_dir(a, db, false, err);
+	struct keys keys = {0};
+	int rc = dir < 0 ? dir : load_sign(dir, keys_path(a, db, "keys/sign"), &keys.sign, err);
+
+	if (rc == 0)
+		rc = link_key_load(keys_path(a, db, "keys/ssh"), &keys.ssh, err);
+	arena_free(a);
+	if (rc < 0)
+		keys_done(&keys);
+	else
+		*out = keys;
+	return rc;
+}
+
+void keys_done(struct keys *k)
+{
+	if (!k)
+		return;
+	sign_key_free(k->sign);
+	link_key_free(k->ssh);
+	*k = (struct keys){0};
+}

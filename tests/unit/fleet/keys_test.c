@@ -1,0 +1,89 @@
+/* keys_test - made once, loaded, refused when others can read them. */
+#include "agent/base/err.h"
+#include "agent/base/sign.h"
+#include "controller/fleet/keys.h"
+#include "controller/ssh/link.h"
+#include "tests/unit/t.h"
+
+#include <sys/stat.h>
+
+static char *db_path(void)
+{
+	static char path[200];
+
+	snprintf(path, sizeof path, "%s/stoika.db", t_dir());
+	return path;
+}
+
+static char *key_path(const char *name)
+{
+	static char path[200];
+
+	snprintf(path, sizeof path, "%s/keys/%s", t_dir(), name);
+	return path;
+}
+
+TEST(absent_keys_say_so)
+{
+	struct keys k = {0};
+	struct err err = {0};
+
+	assert_int_equal(keys_load(db_path(), &k, &err), -E_NOTFOUND);
+	assert_non_null(strstr(err.hint, "init"));
+	assert_null(k.sign);
+	assert_int_equal(keys_make("/no/such/place/x.db", &err), -E_NOTFOUND);
+}
+
+TEST(made_once)
+{
+	struct keys a = {0}, b = {0};
+	struct err err = {0};
+	struct stat st;
+
+	assert_int_equal(keys_make(db_path(), &err), 0);
+	assert_int_equal(keys_load(db_path(), &a, &err), 0);
+	assert_int_equal(keys_make(db_path(), &err), 0);
+	assert_int_equal(keys_load(db_path(), &b, &err), 0);
+	assert_string_equal(sign_key_id(a.sign), sign_key_id(b.sign));
+	assert_string_equal(link_key_public(a.ssh), link_key_public(b.ssh));
+	keys_done(&a);
+	keys_done(&b);
+	keys_done(NULL);
+	assert_int_equal(stat(key_path("sign"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(stat(key_path("ssh"), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0600);
+	assert_int_equal(stat(key_path("."), &st), 0);
+	assert_int_equal(st.st_mode & 07777, 0700);
+	assert_int_equal(stat(key_path("ssh.pub"), &st), 0);
+	assert_int_equal(stat(key_path("sign.pub"), &st), 0);
+}
+
+TEST(open_or_broken_keys_are_refused)
+{
+	struct keys k = {0};
+	struct err err = {0};
+
+	assert_int_equal(keys_make(db_path(), &err), 0);
+	assert_int_equal(chmod(key_path("sign"), 0640), 0);
+	assert_int_equal(keys_load(db_path(), &k, &err), -E_DENIED);
+	assert_non_null(strstr(err.hint, "chmod 600"));
+	assert_int_equal(chmod(key_path("sign"), 0600), 0);
+	assert_int_equal(truncate(key_path("sign"), 5), 0);
+	assert_true(keys_load(db_path(), &k, &err) < 0);
+	assert_non_null(strstr(err.msg, "keys/sign"));
+	assert_null(k.sign);
+	assert_null(k.ssh);
+}
+
+TEST(paths)
+{
+	struct arena *a = arena_new();
+
+	assert_string_equal(keys_path(a, "/x/y.db", "keys/ssh"), "/x/keys/ssh");
+	assert_string_equal(keys_path(a, "y.db", "bundles"), "bundles");
+	assert_string_equal(keys_path(a, "/y.db", "keys"), "/keys");
+	arena_free(a);
+}
+
+T_MAIN
