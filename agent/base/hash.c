@@ -7,12 +7,15 @@
 #include <errno.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
+#include <openssl/hmac.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
 #define READ_CHUNK (128u << 10)
+#define SHA1_LEN   20
+#define SHA1_TEXT  28 /* base64 of it */
 
 struct hash {
 	EVP_MD_CTX *ctx;
@@ -103,4 +106,30 @@ int hash_fd(int fd, char hex[static HASH_HEX], struct err *err)
 bool hash_is_hex(const char *s)
 {
 	return s && strspn(s, "0123456789abcdef") == HASH_HEX - 1 && !s[HASH_HEX - 1];
+}
+
+static bool decode_sha1(struct str text, unsigned char out[static SHA1_LEN])
+{
+	unsigned char in[SHA1_TEXT + 1] = {0};
+	unsigned char raw[SHA1_TEXT];
+
+	if (text.n != SHA1_TEXT)
+		return false;
+	memcpy(in, text.p, SHA1_TEXT);
+	if (EVP_DecodeBlock(raw, in, SHA1_TEXT) != SHA1_LEN + 1)
+		return false;
+	memcpy(out, raw, SHA1_LEN);
+	return true;
+}
+
+bool hash_sha1_mac_is(struct str key, struct str text, struct str mac)
+{
+	unsigned char salt[SHA1_LEN], want[SHA1_LEN], have[EVP_MAX_MD_SIZE];
+	unsigned len = 0;
+
+	if (!decode_sha1(key, salt) || !decode_sha1(mac, want))
+		return false;
+	if (!HMAC(EVP_sha1(), salt, sizeof salt, (const unsigned char *)text.p, text.n, have, &len))
+		return false;
+	return len == SHA1_LEN && memcmp(want, have, SHA1_LEN) == 0;
 }

@@ -18,22 +18,24 @@
 static int pin_one(struct store *s, struct arena *a, struct node_row *n, const char *file,
 	bool replace, struct err *err)
 {
-	char key[HOST_KEY_MAX];
-	int rc = known_hosts_find(file, n->address, n->port, n->name, key, sizeof key, err);
+	AUTO_BUF key = {0};
+	int rc;
 
+	buf_init(&key, HOST_KEY_MAX);
+	rc = known_hosts_find(file, n->address, n->port, n->name, &key, err);
 	if (rc == -E_NOTFOUND)
 		return 0; /* the install itself says what to do for a node without a key */
 	if (rc < 0)
 		return rc;
-	if (n->host_key && strcmp(n->host_key, key) != 0 && !replace) {
+	if (n->host_key && strcmp(n->host_key, buf_text(&key)) != 0 && !replace) {
 		err_set(err, E_HOSTKEY, "'%s' has another host key pinned than '%s' says", n->name,
 			file);
 		return err_hint(err,
 			"if the node was reinstalled, say --replace-key; else find out who answers at %s",
 			n->address);
 	}
-	n->host_key = arena_strdup(a, key);
-	return store_node_pin_key(s, n->id, key, err);
+	n->host_key = arena_strdup(a, buf_text(&key));
+	return store_node_pin_key(s, n->id, n->host_key, err);
 }
 
 static int pin_keys(const struct invocation *inv, struct store *s, struct node_rows *rows,

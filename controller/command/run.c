@@ -80,6 +80,8 @@ static json_t *result_json(const struct node_result *n, const struct event_rows 
 	json_put_str(obj, "reason", n->reason);
 	json_put_str(obj, "hint", n->hint);
 	json_put_int(obj, "took_ms", n->took / CLOCK_MS);
+	json_put_int(obj, "agent_pass_us", n->agent_pass / 1000);
+	json_put_int(obj, "agent_process_us", n->agent_process / 1000);
 	vec_each(events, struct event_row, e)
 		if (e->node == n->node)
 			json_array_append(list, e->record);

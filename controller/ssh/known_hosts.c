@@ -2,18 +2,16 @@
 #include "controller/ssh/known_hosts.h"
 
 #include "agent/base/err.h"
+#include "agent/base/hash.h"
 #include "agent/base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <fnmatch.h>
-#include <openssl/evp.h>
-#include <openssl/hmac.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define SHA1_LEN      20
 #define HOST_TEXT_MAX 300 /* "[name]:port" */
 
 static const char *const TYPES[] = {"ssh-rsa", "ecdsa-sha2-nistp521", "ecdsa-sha2-nistp384",
@@ -42,36 +40,14 @@ static struct str next_word(struct str *line)
 	return word;
 }
 
-/* Base64 text of exactly SHA1_LEN bytes. */
-static bool decode_sha1(struct str text, unsigned char out[static SHA1_LEN])
-{
-	unsigned char raw[24];
-	unsigned char in[29] = {0};
-
-	if (text.n != 28)
-		return false;
-	memcpy(in, text.p, text.n);
-	if (EVP_DecodeBlock(raw, in, 28) != 21)
-		return false;
-	memcpy(out, raw, SHA1_LEN);
-	return true;
-}
-
 /* "|1|salt|hash": HMAC-SHA1 of the host's text under the salt. */
 static bool hashed_matches(struct str entry, const char *host)
 {
-	unsigned char salt[SHA1_LEN], want[SHA1_LEN], have[EVP_MAX_MD_SIZE];
-	unsigned int len = 0;
-	struct str rest = str_from(entry, 3);
+	const struct str rest = str_from(entry, 3);
 	const size_t bar = str_find(rest, '|');
 
-	if (bar == STR_NONE || !decode_sha1(str_first(rest, bar), salt) ||
-		!decode_sha1(str_from(rest, bar + 1), want))
-		return false;
-	if (!HMAC(EVP_sha1(), salt, sizeof salt, (const unsigned char *)host, strlen(host), have,
-		    &len))
-		return false;
-	return len == SHA1_LEN && memcmp(want, have, SHA1_LEN) == 0;
+	return bar != STR_NONE &&
+	       hash_sha1_mac_is(str_first(rest, bar), str_of(host), str_from(rest, bar + 1));
 }
 
 /* A comma list of patterns; one with '!' that fits excludes the host. */
