@@ -121,9 +121,9 @@ net_kill() { # NAMESPACE ...
 
 # The cgroups hold the same processes once more, and would hold one whose namespace has lost its name.
 net_kill_all() {
-	local names
-	mapfile -t names < <(net_list)
-	[ "${#names[@]}" = 0 ] || net_kill "${names[@]}"
+	local spaces
+	mapfile -t spaces < <(net_list)
+	[ "${#spaces[@]}" = 0 ] || net_kill "${spaces[@]}"
 	kill_all cgroup_pids
 }
 

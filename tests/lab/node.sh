@@ -24,7 +24,8 @@ disks_unmount() {
 # a lab get the same; nodes of two labs may.
 keys_take() { # COUNT
 	local i
-	mkdir -p -m 700 "$CACHE/keys"
+	mkdir -p "$CACHE/keys"
+	chmod 700 "$CACHE/keys"
 	(
 		flock 9
 		for ((i = 0; i < $1; i++)); do

@@ -1,0 +1,163 @@
+#!/bin/sh
+# run.sh [--only SUITE]... [--long] [--no-install]: all tests, from a bare Debian 12 to one line of figures.
+#
+# Suites, in this order: build style unit fuzz cppcheck cli plan fault lab e2e. Those that need a build
+# make it first. Logs go to build/test-logs/SUITE/; a failing test's end is shown. Status 1 if one failed.
+# Root is needed by lab and e2e, which non-root leaves out as skipped, and to install packages.
+set -u
+
+top=$(cd "$(dirname "$0")/.." && pwd)
+cd "$top" || exit 1
+logs=$top/build/test-logs
+only='' long='' install=1
+passed=0 failed=0 skipped=0
+began=$(date +%s)
+failures=''
+
+usage() {
+	echo "usage: run.sh [--only SUITE]... [--long] [--no-install]" >&2
+	exit 2
+}
+
+while [ $# -gt 0 ]; do
+	case $1 in
+	--only)
+		[ $# -ge 2 ] || usage
+		only="$only $2"
+		shift
+		;;
+	--long) long=1 ;;
+	--no-install) install='' ;;
+	*) usage ;;
+	esac
+	shift
+done
+
+say() { printf '[%4d s] %s\n' $(($(date +%s) - began)) "$*"; }
+
+wanted() { # SUITE ...: whether one of them is to run
+	[ -n "$only" ] || return 0
+	for suite in "$@"; do
+		case " $only " in *" $suite "*) return 0 ;; esac
+	done
+	return 1
+}
+
+# Counts one result and says it.
+result() { # CODE TEST LOG SECONDS
+	case $1 in
+	0)
+		passed=$((passed + 1))
+		say "passed  $2 ($4 s)"
+		;;
+	77)
+		skipped=$((skipped + 1))
+		say "skipped $2: $(tail -n 1 "$3")"
+		;;
+	*)
+		failed=$((failed + 1))
+		failures="$failures $2"
+		say "FAILED  $2 (exit code $1, $4 s), the end of $3:"
+		tail -n 40 "$3" | sed 's/^/    /'
+		;;
+	esac
+}
+
+# One test that is one command.
+check() { # TEST LIMIT CMD ...
+	test=$1 limit=$2
+	shift 2
+	log=$logs/$test.log
+	mkdir -p "${log%/*}"
+	started=$(date +%s)
+	code=0
+	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null || code=$?
+	result "$code" "$test" "$log" $(($(date +%s) - started))
+	return "$code"
+}
+
+# Every test of ctest is counted by itself.
+check_ctest() { # SUITE BUILD LIMIT CTEST-ARG ...
+	suite=$1 folder=$2 limit=$3
+	shift 3
+	log=$logs/$suite/ctest.log
+	mkdir -p "$logs/$suite"
+	say "$suite: ctest in $folder"
+	code=0
+	timeout -k 10 "$limit" ctest --test-dir "$folder" --output-on-failure --timeout 300 -j 2 "$@" \
+		> "$log" 2>&1 < /dev/null || code=$?
+	good=$(grep -Ec '^ *[0-9]+/[0-9]+ Test +#.* Passed ' "$log")
+	left_out=$(grep -Ec '^ *[0-9]+/[0-9]+ Test +#.*\*\*\*Skipped' "$log")
+	bad=$(grep -E '^ *[0-9]+/[0-9]+ Test +#' "$log" | grep -Evc ' Passed |\*\*\*Skipped')
+	passed=$((passed + good)) skipped=$((skipped + left_out)) failed=$((failed + bad))
+	say "$suite: $good passed, $bad failed, $left_out skipped"
+	if [ "$bad" != 0 ]; then
+		failures="$failures $(sed -n '/tests FAILED:/,$s/^[\t ]*[0-9]* - \([^ ]*\) .*/\1/p' "$log" | tr '\n' ' ')"
+		tail -n 60 "$log" | sed 's/^/    /'
+	elif [ "$code" != 0 ] || [ "$good" = 0 ]; then
+		result 1 "$suite/ctest" "$log" 0 # it did not get as far as a test
+	fi
+}
+
+check_scripts() { # SUITE LIMIT BUILD
+	for script in tests/"$1"/*_test.sh; do
+		[ -e "$script" ] || continue
+		name=${script##*/}
+		check "$1/${name%_test.sh}" "$2" env STOIKA_BUILD="$top/$3" STOIKA_LONG="$long" "$script"
+	done
+}
+
+install_packages() {
+	missing=$(sh controller/packages.sh missing build lab test | tr '\n' ' ')
+	[ -n "$missing" ] || return 0
+	if [ -z "$install" ] || [ "$(id -u)" != 0 ]; then
+		say "not installed, tests that need them will fail or be skipped: $missing"
+		return
+	fi
+	say "installing $missing"
+	mkdir -p "$logs"
+	sh controller/packages.sh install build lab test > "$logs/packages.log" 2>&1 < /dev/null || {
+		tail -n 20 "$logs/packages.log"
+		say "the packages could not be installed"
+		exit 1
+	}
+}
+
+build() { # PRESET [CMAKE-OPTION ...]
+	preset=$1
+	shift
+	# shellcheck disable=SC2016 # for the inner shell
+	check "build/$preset" 1800 sh -c 'preset=$1 && shift && cmake --preset "$preset" "$@" &&
+		cmake --build "build/$preset" && if [ "$preset" = release ]; then
+			cmake --build build/release --target agent-folder; fi' - "$preset" "$@"
+}
+
+run_suites() {
+	if wanted build unit cli plan fault; then build asan; fi
+	if wanted build lab e2e; then build release; fi
+	if wanted style; then check style 300 sh tests/style.sh; fi
+	if wanted unit; then check_ctest unit build/asan 1800 -E '^(style|cli/|fuzz/)'; fi
+	if wanted cppcheck; then
+		check cppcheck 900 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -j 2 -I . \
+			--enable=warning,portability --suppress=missingIncludeSystem -D_GNU_SOURCE \
+			--library=tests/cppcheck.cfg \
+			agent inventory controller
+	fi
+	if wanted cli; then check_scripts cli 300 build/asan; fi
+	if wanted plan; then check_scripts plan 300 build/asan; fi
+	if wanted fault; then check_scripts fault 600 build/asan; fi
+	if wanted fuzz; then
+		build fuzz "-DSTOIKA_FUZZ_SECONDS=$([ -n "$long" ] && echo 120 || echo 5)" &&
+			check_ctest fuzz build/fuzz 1800 -R '^fuzz/'
+	fi
+	if wanted lab; then check_scripts lab 600 build/release; fi
+	if wanted e2e; then check_scripts e2e 1200 build/release; fi
+}
+
+rm -rf "$logs"
+mkdir -p "$logs"
+install_packages
+run_suites
+say "logs: $logs${failures:+; failed:$failures}"
+printf '%d passed, %d failed, %d skipped\n' "$passed" "$failed" "$skipped"
+[ "$failed" = 0 ] && [ "$passed" != 0 ]
