@@ -1,4 +1,5 @@
 # shellcheck shell=bash
+# shellcheck disable=SC2016 # quoted scripts are for the node's shell
 # fault.sh: what goes wrong with machines, on demand. `lab reset NODE` mends all of it.
 
 fault_kill() { # NODE

@@ -1,6 +1,7 @@
 #!/bin/sh
 # The lab itself: nodes come up, are their own masters, restart, forget, break, and leave nothing behind.
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=tests/check.sh
 . "$TOP/tests/check.sh"
 [ "$(id -u)" = 0 ] || skip 'needs root'
 for program in systemd-nspawn mmdebstrap nft cc; do

@@ -23,6 +23,7 @@ root_codename() {
 # The mirror this machine's own apt uses, so that a proxy or a mirror of the site serves the lab too.
 root_mirror() { # debian|debian-security
 	local uri
+	# shellcheck disable=SC2016 # apt's own variable
 	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2> /dev/null |
 		grep -E "/$1/?\$" | head -n 1) || :
 	printf '%s\n' "${uri:-http://deb.debian.org/$1/}"
@@ -45,6 +46,7 @@ root_finish() { # ROOT
 	echo 'deb [trusted=yes] file:/srv/packages ./' > "$1/etc/apt/sources.list"
 	# a container may not set the clock; chronyd runs there with -x, which leaves it alone
 	mkdir -p "$1/etc/systemd/system/chrony.service.d"
+	# shellcheck disable=SC2016 # systemd's variable
 	printf '%s\n' '[Unit]' 'ConditionCapability=' '[Service]' 'ExecStart=' \
 		'ExecStart=!/usr/sbin/chronyd -x $DAEMON_OPTS' > "$1/etc/systemd/system/chrony.service.d/lab.conf"
 	for unit in $MASKED_UNITS; do ln -sf /dev/null "$1/etc/systemd/system/$unit"; done
