@@ -13,6 +13,12 @@ const char *const MODEL_BASES[] = {"nameplate", "max", "capped", "measured", NUL
 const char *const MODEL_STATUSES[] = {"planned", "staged", "active", "offline", NULL};
 const char *const MODEL_FACES[] = {"front", "rear", NULL};
 const char *const MODEL_PORT_KINDS[] = {"ethernet", "infiniband", "power", "bmc", NULL};
+/* The first word of these stands for "not stated" and is written in no file. */
+const char *const MODEL_PHASES[] = {"-", "L1", "L2", "L3", "L1L2", "L2L3", "L3L1", "L1L2L3", NULL};
+const char *const MODEL_VOLTS[] = {"-", "LL", "LN", NULL};
+const char *const MODEL_PSU_CURVES[] = {"-", "gold", "platinum", "titanium", NULL};
+const char *const MODEL_AIRFLOWS[] = {"-", "front-to-rear", "rear-to-front", "side", NULL};
+const char *const MODEL_CONFIDENCES[] = {"-", "low", "medium", "high", NULL};
 
 #define WORDS(list) ((sizeof(list) / sizeof *(list)) - 1)
 _Static_assert(WORDS(MODEL_ORIGINS) == ORIGIN_N, "a word for each origin");
@@ -20,6 +26,10 @@ _Static_assert(WORDS(MODEL_BASES) == BASIS_N, "a word for each basis");
 _Static_assert(WORDS(MODEL_STATUSES) == STATUS_N, "a word for each status");
 _Static_assert(WORDS(MODEL_FACES) == FACE_N, "a word for each face");
 _Static_assert(WORDS(MODEL_PORT_KINDS) == PORT_N, "a word for each kind of port");
+_Static_assert(WORDS(MODEL_PHASES) == PHASE_N, "a word for each phase");
+_Static_assert(WORDS(MODEL_PSU_CURVES) == CURVE_N, "a word for each curve");
+_Static_assert(WORDS(MODEL_AIRFLOWS) == AIRFLOW_N, "a word for each airflow");
+_Static_assert(WORDS(MODEL_CONFIDENCES) == CONFIDENCE_N, "a word for each confidence");
 
 /* One part of a range expression: head[lo-hi]tail, or a plain name when there is no bracket. */
 struct span {
@@ -103,6 +113,7 @@ struct model *model_new(void)
 
 	m->arena = arena_new();
 	m->site = "";
+	m->terms.altitude_m = MODEL_UNSET;
 	return m;
 }
 
@@ -124,8 +135,23 @@ void model_free(struct model *m)
 	vec_done(&m->cords);
 	vec_done(&m->cables);
 	vec_done(&m->nodes);
+	vec_done(&m->upses);
+	vec_done(&m->generators);
+	vec_done(&m->banks);
+	vec_done(&m->units);
+	vec_done(&m->reservations);
+	vec_done(&m->notes);
 	arena_free(m->arena);
 	free(m);
+}
+
+const struct fact_note *model_note(
+	const struct model *m, unsigned noun, size_t row, const char *field)
+{
+	vec_each(&m->notes, const struct fact_note, note)
+		if (note->noun == noun && note->row == row && strcmp(note->field, field) == 0)
+			return note;
+	return NULL;
 }
 
 size_t model_find_rack(const struct model *m, const char *name)
