@@ -6,7 +6,8 @@
  * model serial rotational}], net [{name mac mtu state speed_mbps addresses []}],
  * pci [{slot vendor device class}], gpus [{index name uuid memory_bytes serial
  * pci_slot driver}], boot {id at}, host {name machine_id}. A value that cannot be
- * read is absent, never guessed.
+ * read is absent, never guessed. A GPU that has an index but cannot be opened is
+ * {index error}. IPv4 addresses are told only of this process's own root.
  */
 #pragma once
 

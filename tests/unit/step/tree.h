@@ -177,6 +177,7 @@ static inline int tree_apply(struct tree *t, const char *kind, const char *text)
 
 	memset(&t->err, 0, sizeof t->err);
 	step_report_clear(&t->rep);
+	step_cache_forget(t->env.cache);
 	rc = ops->apply ? ops->apply(&t->env, args, &t->rep, &t->err)
 			: ops->apply_all(&t->env, &one, 1, &t->rep, &t->err);
 	json_decref(args);
