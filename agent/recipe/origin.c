@@ -180,12 +180,15 @@ static void walk_scalar(struct walk *w, const struct origin *o, const char *at)
 
 static void find_place(const struct origin *o, const char *at, unsigned *line, unsigned *col)
 {
-	struct walk w = {o->source.p, o->source.p + o->source.n, 1, 1};
+	const bool scalar = o->scalar && o->source.n > 0;
+	const struct str in = scalar ? o->source : o->text;
+	struct walk w = {in.p, in.n > 0 ? in.p + in.n : in.p, 1, 1};
 
-	if (o->scalar && o->source.n > 0) {
+	if (scalar) {
 		walk_scalar(&w, o, at);
 	} else {
-		w = (struct walk){o->text.p, o->text.p + o->text.n, o->line, o->col};
+		w.line = o->line;
+		w.col = o->col;
 		while (w.p < at && w.p < w.end)
 			forward(&w);
 	}

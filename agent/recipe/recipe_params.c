@@ -6,6 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#define SUGGESTED_MAX 64 /* parameters that are looked through for the nearest name */
+
 static const struct {
 	const char *name;
 	enum param_type type;
@@ -422,29 +424,37 @@ static int param_value(const struct recipe_param *p, json_t *v, json_t **out, st
 		p->about ? p->about : "");
 }
 
-static int check_known(const struct recipe *r, json_t *given, struct err *err)
+static const struct recipe_param *find_param(const struct recipe *r, const char *name)
 {
-	const struct recipe_param *p = r->params, *end = r->params + r->n_params;
-	const char *names[65], *near, *key;
-	json_t *value;
+	for (unsigned i = 0; i < r->n_params; i++)
+		if (strcmp(r->params[i].name, name) == 0)
+			return &r->params[i];
+	return NULL;
+}
+
+static int fail_unknown(const struct recipe *r, const char *name, struct err *err)
+{
+	const char *names[SUGGESTED_MAX + 1], *near;
 	unsigned n = 0;
 
-	for (; n < r->n_params && n < 64; n++)
+	for (; n < r->n_params && n < SUGGESTED_MAX; n++)
 		names[n] = r->params[n].name;
 	names[n] = NULL;
-	json_object_foreach(given, key, value)
-	{
-		for (p = r->params; p < end && strcmp(p->name, key) != 0;)
-			p++;
-		if (p < end)
-			continue;
-		near = err_nearest(key, names);
-		err_set(err, E_NOTFOUND, "the recipe '%s' has no parameter '%.60s'", r->name, key);
-		if (near)
-			return err_hint(err, "did you mean '%s'?", near);
-		return r->n_params == 0 ? err_hint(err, "it takes no parameters")
-					: err_hint(err, "its first one is '%s'", names[0]);
-	}
+	near = err_nearest(name, names);
+	err_set(err, E_NOTFOUND, "the recipe '%s' has no parameter '%.60s'", r->name, name);
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	return n == 0 ? err_hint(err, "it takes no parameters")
+		      : err_hint(err, "its first one is '%s'", names[0]);
+}
+
+static int check_known(const struct recipe *r, json_t *given, struct err *err)
+{
+	void *at;
+
+	for (at = json_object_iter(given); at; at = json_object_iter_next(given, at))
+		if (!find_param(r, json_object_iter_key(at)))
+			return fail_unknown(r, json_object_iter_key(at), err);
 	return 0;
 }
 

@@ -168,8 +168,11 @@ int template_render(const struct template *t, const struct scope *s, struct buf 
 
 bool template_is_plain(const struct template *t)
 {
-	return !t->first || (t->first->kind == PART_TEXT && !t->first->next &&
-				    t->first->text.n == t->origin->text.n);
+	const size_t n = t->origin->text.n;
+
+	if (!t->first)
+		return n == 0;
+	return t->first->kind == PART_TEXT && !t->first->next && t->first->text.n == n;
 }
 
 const struct expr *template_single(const struct template *t)

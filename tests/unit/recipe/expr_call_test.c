@@ -1,0 +1,95 @@
+/* expr_call_test - every function, on good and on bad arguments. */
+#include "agent/recipe/expr_priv.h"
+#include "tests/unit/recipe/world.h"
+
+static const struct world_case CASES[] = {
+	{"lower('AbZ-Ä')", "\"abz-Ä\""},
+	{"upper('abz{')", "\"ABZ{\""},
+	{"trim('  a b\n')", "\"a b\""},
+	{"len('grün')", "4"},
+	{"len([1, 2, 3])", "3"},
+	{"len(params.map)", "2"},
+	{"len('')", "0"},
+	{"join(['a', 'b'], ', ')", "\"a, b\""},
+	{"join([1, true, 2.5], '-')", "\"1-true-2.5\""},
+	{"join([], ',')", "\"\""},
+	{"split('a,b,,c', ',')", "[\"a\",\"b\",\"\",\"c\"]"},
+	{"split('', ',')", "[\"\"]"},
+	{"split('a::b', '::')", "[\"a\",\"b\"]"},
+	{"replace('aXbX', 'X', '--')", "\"a--b--\""},
+	{"replace('aaa', 'aa', 'a')", "\"aa\""},
+	{"replace('abc', 'x', 'y')", "\"abc\""},
+	{"int('42')", "42"},
+	{"int(' -7 ')", "-7"},
+	{"int(7)", "7"},
+	{"int(7.9)", "7"},
+	{"text(7)", "\"7\""},
+	{"text(true)", "\"true\""},
+	{"text(1.5)", "\"1.5\""},
+	{"text('x')", "\"x\""},
+	{"basename('/a/b.conf')", "\"b.conf\""},
+	{"basename('/a/b/')", "\"b\""},
+	{"basename('b')", "\"b\""},
+	{"basename('/')", "\"/\""},
+	{"basename('')", "\"\""},
+	{"startswith('abc', 'ab')", "true"},
+	{"startswith('abc', 'b')", "false"},
+	{"endswith('abc', 'bc')", "true"},
+	{"endswith('c', 'bc')", "false"},
+	{"exists('/etc/motd')", "true"},
+	{"exists('/etc/none')", "false"},
+	{"port_open(22) and not port_open(23)", "true"},
+	{"version('chrony') == '1.2.3'", "true"},
+	{"join(split(lower('A B'), ' '), '+')", "\"a+b\""},
+	{"lower(1)", "! 'lower' needs text here, not integer"},
+	{"join('a', ',')", "! 'join' needs a list here, not text"},
+	{"join([[1]], ',')", "! a list cannot be written as text"},
+	{"port_open('22')", "! 'port_open' needs an integer here, not text"},
+	{"len(1)", "! 'len' measures text, a list or a map, not integer"},
+	{"split('a', '')", "! the second argument of 'split' is empty"},
+	{"replace('a', '', 'b')", "! the second argument of 'replace' is empty"},
+	{"int('4x')", "! '4x' is not a whole number"},
+	{"int(true)", "! 'bool' is not a whole number"},
+	{"int(params.list)", "! 'list' is not a whole number"},
+	{"text(params.map)", "! a map cannot be written as text"},
+	{"contains('/etc/motd', 'x')", "! cannot ask the node"},
+};
+
+TEST(functions)
+{
+	world_cases(CASES, sizeof CASES / sizeof *CASES);
+}
+
+TEST(the_list_of_names_is_the_table)
+{
+	unsigned n = 0;
+
+	for (; EXPR_FN_NAMES[n]; n++)
+		assert_non_null(expr_fn_find(str_of(EXPR_FN_NAMES[n])));
+	assert_int_equal(n, 19);
+	assert_null(expr_fn_find(str_of("eval")));
+}
+
+TEST(a_split_has_a_cap)
+{
+	struct world w;
+	AUTO_BUF got;
+
+	buf_init(&got, 256);
+	world_init(&w);
+	{
+		char *many = malloc(20001);
+
+		assert_non_null(many);
+		memset(many, ',', 20000);
+		many[20000] = '\0';
+		json_object_set_new(
+			json_object_get(w.scope.names, "vars"), "many", json_string(many));
+		free(many);
+	}
+	world_eval(&w, "split(vars.many, ',')", &got);
+	assert_string_equal(buf_text(&got), "! more than 10000 parts");
+	world_done(&w);
+}
+
+T_MAIN
