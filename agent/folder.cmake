@@ -3,7 +3,9 @@
 #
 # A second link of the same objects: libraries static except libc, which dlopen (for NVML) needs.
 # The search path is the old RPATH, not RUNPATH: only that one also serves what a dlopened library
-# asks for, which would otherwise be the node's C library beside ours. $ORIGIN needs /proc, the prefix does not.
+# asks for, which would otherwise be the node's C library beside ours. $ORIGIN needs /proc, the
+# prefix does not.
+# No build id: it would name the build folder, by way of the debug information.
 set(AGENT_PREFIX /opt/stoika/agent)
 set(dist ${CMAKE_CURRENT_BINARY_DIR}/dist)
 set(bin ${CMAKE_BINARY_DIR}/bin)
@@ -47,7 +49,7 @@ set(packaged ${CMAKE_CURRENT_BINARY_DIR}/stoika-agent.packaged)
 add_custom_command(OUTPUT ${packaged}
 	COMMAND ${CMAKE_C_COMPILER} -pie -o ${packaged} $<TARGET_OBJECTS:stoika-agent>
 		-Wl,--start-group ${rooms} -Wl,--end-group ${archives} -Wl,--as-needed -lm
-		-Wl,--gc-sections -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs
+		-Wl,--gc-sections,--build-id=none -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs
 		-Wl,--dynamic-linker=${AGENT_PREFIX}/lib/ld-linux-x86-64.so.2
 		-Wl,--disable-new-dtags "-Wl,-rpath,$ORIGIN/../lib:${AGENT_PREFIX}/lib"
 	DEPENDS $<TARGET_OBJECTS:stoika-agent> ${room_targets}
