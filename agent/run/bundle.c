@@ -1,7 +1,8 @@
 /*
  * bundle - how: a folder named by the manifest's digest is complete, since it gets that name last.
  * Reception works in ".in.RANDOM", held by flock while its maker lives; those of the dead are
- * removed by the next reception.
+ * removed by the next reception. One that is found damaged loses its manifest, so that it counts as
+ * absent from then on, is asked for again and replaced.
  */
 #include "agent/run/bundle.h"
 
@@ -115,6 +116,14 @@ int bundle_list(const struct bundle_store *s, struct arena *a, const char **out,
 	return rc;
 }
 
+/* Best effort; dir is the bundle's folder or one in it, and way leads from there to the manifest.
+ */
+static int condemn(int dir, const char *way, struct err *err)
+{
+	unlinkat(dir, way, 0);
+	return err_hint(err, "apply again: the bundle is then sent to the node once more");
+}
+
 static int read_manifest(
 	int store, const char *digest, struct arena *a, struct manifest *m, struct err *err)
 {
@@ -126,8 +135,10 @@ static int read_manifest(
 	if (rc)
 		return rc;
 	hash_hex(buf_str(&text), hex);
-	if (strcmp(hex, digest) != 0)
-		return err_set(err, E_VERIFY, "the manifest of bundle '%.12s' is damaged", digest);
+	if (strcmp(hex, digest) != 0) {
+		err_set(err, E_VERIFY, "its manifest is damaged");
+		return condemn(store, path, err);
+	}
 	return manifest_parse(a, buf_str(&text), m, err);
 }
 
@@ -182,8 +193,9 @@ static int open_known(
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
 		(!b->is_dir && (uint64_t)st.st_size != (*f)->size)) {
 		close(fd);
-		return err_set(err, E_VERIFY, "'%s' in the bundle is damaged: not %llu bytes", path,
+		err_set(err, E_VERIFY, "'%s' in the bundle is damaged: not %llu bytes", path,
 			(unsigned long long)(*f)->size);
+		return b->is_dir ? -E_VERIFY : condemn(b->files, "../manifest", err);
 	}
 	return fd;
 }
@@ -194,7 +206,7 @@ static int check_hash(const struct bundle *b, const struct manifest_file *f,
 	if (b->is_dir || strcmp(hex, f->sha256) == 0)
 		return 0;
 	err_set(err, E_VERIFY, "'%s' in the bundle is damaged: another SHA-256", f->path);
-	return err_hint(err, "remove the bundles in the agent's state folder; they are sent again");
+	return condemn(b->files, "../manifest", err);
 }
 
 int bundle_read(const struct bundle *b, const char *path, struct buf *out, struct err *err)
@@ -425,6 +437,13 @@ static int put_in_place(struct bundle_in *in, struct err *err)
 	int store = in->store->dirfd;
 	if (fsync(in->dir))
 		return err_sys(err, errno, "cannot write the bundle through to the disk");
+	char old[HASH_HEX + 16];
+	snprintf(old, sizeof old, "%s/manifest", in->m.digest);
+	if (faccessat(store, in->m.digest, F_OK, 0) == 0 && faccessat(store, old, F_OK, 0)) {
+		int rc = fs_remove(store, in->m.digest, true, err); /* condemned */
+		if (rc)
+			return rc;
+	}
 	if (renameat(store, in->tmp, store, in->m.digest)) {
 		/* another session was first: the same digest is the same content */
 		if (errno == EEXIST || errno == ENOTEMPTY)

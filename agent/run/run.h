@@ -6,6 +6,9 @@
  * leave the SSH session (fork, setsid) only when there is something to do.
  * Every intent is in the journal, fsync'd, before its step acts; events go to
  * the sink as well, which may fail without stopping the run.
+ *
+ * The first failure ends a run. Handlers that are due then stay in the journal
+ * and are run by the next apply of their recipe.
  */
 #pragma once
 
@@ -18,11 +21,14 @@ struct run_env {
 	const char *root_path;
 	int state; /* STATE directory */
 	const struct bundle *bundle;
-	const char *self; /* program path, for facts' GPU child */
+	const char *self;    /* program path, for facts' GPU child */
+	const char *boot_id; /* for the journal; may be NULL */
+	json_t *facts;       /* groups already gathered, others are added; may be NULL */
 	void *ctx;
-	void (*event)(void *ctx, const json_t *record);   /* as journalled */
-	int (*before_change)(void *ctx, struct err *err); /* may fork; the child goes on */
-	bool (*cancelled)(void *ctx);                     /* asked between steps; may be NULL */
+	void (*event)(void *ctx, const json_t *record); /* as journalled */
+	/* 0: go on; 1: another process goes on from here, and this one returns at once. */
+	int (*before_change)(void *ctx, struct err *err);
+	bool (*cancelled)(void *ctx); /* asked between steps; may be NULL */
 };
 
 struct run_outcome {
@@ -33,6 +39,14 @@ struct run_outcome {
 	int64_t took, cpu; /* nanoseconds */
 };
 
-/* The outcome is always filled; a negative return means that the run could not even begin. */
+#define RUN_JOURNALS_KEPT 200
+
+/*
+ * 0 and the outcome; negative when the run could not even begin; 1 when
+ * before_change said that another process goes on: then out tells nothing.
+ */
 int run_execute(
 	const struct run_env *env, const struct order *o, struct run_outcome *out, struct err *err);
+
+/* CPU that this process has used so far, in nanoseconds. */
+int64_t run_cpu(void);

@@ -2,7 +2,7 @@
  * record - one line of a run's journal, which is also one event on the wire.
  *
  * JSON object, one per line: seq (1, 2, ...), at (wall ns), ev, and:
- *	start    run, mode, recipes [name], bundle, by, boot_id
+ *	start    run, mode, recipes [name], bundle, by, boot_id    in the journal only
  *	recipe   recipe, state ("skipped" with why) - only when not plain ok
  *	intent   recipe, step, name, kind           fsync'd before the step acts
  *	notify   recipe, handler                    fsync'd before the change that calls for it

@@ -1,0 +1,128 @@
+/*
+ * batch - kinds that are applied together: the first step that differs takes
+ * along all later ones of its kind that can be decided now and differ too.
+ *
+ * A later step that cannot be decided yet, or is wanted no more than it is
+ * there, is looked at again at its own turn.
+ */
+#include "agent/base/buf.h"
+#include "agent/base/mem.h"
+#include "agent/run/run_priv.h"
+
+#include <stdlib.h>
+
+#define BATCH_MAX 512
+
+struct batch {
+	struct task *tasks[BATCH_MAX]; /* the first is the caller's, the others ours */
+	json_t *lists[BATCH_MAX];      /* of each, which the items point into */
+	unsigned n;
+};
+
+/* Keeps the task when it differs for certain. */
+static void try_task(
+	struct execution *x, struct batch *b, const struct step *s, json_t *items, unsigned i)
+{
+	struct task *t;
+	struct err err;
+
+	if (b->n == BATCH_MAX || steps_is_settled(x, s, i))
+		return;
+	t = xcalloc(1, sizeof *t);
+	task_init(x, t, s, json_array_get(items, i), i);
+	if (task_decide(x, t, &err) == 0 && t->verdict == RESULT_CHANGED) {
+		b->lists[b->n] = json_incref(items);
+		b->tasks[b->n++] = t;
+		return;
+	}
+	task_done(t);
+	free(t);
+}
+
+static void gather_step(struct execution *x, struct batch *b, const struct step *s)
+{
+	AUTO_JSON items = NULL;
+	const char *unknown;
+	struct err err;
+
+	if (steps_items(x, s, &items, &unknown, &err) < 0 || unknown)
+		return;
+
+	const size_t n = items ? json_array_size(items) : 1;
+
+	for (unsigned i = 0; i < n; i++)
+		if (s != b->tasks[0]->step || i > b->tasks[0]->index)
+			try_task(x, b, s, items, i);
+}
+
+static void gather(struct execution *x, struct batch *b)
+{
+	const struct step *first = b->tasks[0]->step;
+
+	for (unsigned i = first->index; i < x->recipe->n_steps; i++)
+		if (x->recipe->steps[i].kind == first->kind)
+			gather_step(x, b, &x->recipe->steps[i]);
+	for (unsigned i = 1; i < b->n; i++)
+		events_hash(x, b->tasks[i]);
+}
+
+static int apply(struct execution *x, const struct batch *b, struct err *err)
+{
+	const json_t *args[BATCH_MAX];
+	struct step_report report;
+	int rc;
+
+	for (unsigned i = 0; i < b->n; i++)
+		args[i] = b->tasks[i]->args;
+	x->step_env.step = b->tasks[0]->step;
+	step_report_init(&report);
+	rc = b->tasks[0]->ops->apply_all(&x->step_env, args, b->n, &report, err);
+	if (rc < 0 && report.denied)
+		b->tasks[0]->report.denied = true;
+	step_report_done(&report);
+	step_cache_forget(x->cache);
+	return rc;
+}
+
+/* After a transaction, each is checked; after a failed one the first stands for all. */
+static void settle(struct execution *x, struct batch *b, int rc, const struct err *why)
+{
+	struct err err;
+
+	if (rc < 0) {
+		steps_fail(x, b->tasks[0], why);
+		return;
+	}
+	for (unsigned i = 0; i < b->n; i++) {
+		if (task_check_again(x, b->tasks[i], &err) < 0)
+			steps_fail(x, b->tasks[i], &err);
+		else
+			steps_settle(x, b->tasks[i], RESULT_CHANGED);
+	}
+}
+
+static void done(struct batch *b)
+{
+	for (unsigned i = 1; i < b->n; i++) {
+		task_done(b->tasks[i]);
+		free(b->tasks[i]);
+		json_decref(b->lists[i]);
+	}
+	free(b);
+}
+
+void batch_run(struct execution *x, struct task *first)
+{
+	struct batch *b = xcalloc(1, sizeof *b);
+	struct err err;
+	int rc;
+
+	b->tasks[b->n++] = first;
+	gather(x, b);
+	rc = steps_begin(x, b->tasks, b->n, &err);
+	if (rc == 0)
+		rc = apply(x, b, &err);
+	if (rc <= 0)
+		settle(x, b, rc, &err);
+	done(b);
+}

@@ -1,0 +1,95 @@
+/* checks - the recipe's validator: each expectation true, within its time. */
+#include "agent/run/run_priv.h"
+
+#include <stdio.h>
+
+#define POLL (CLOCK_SEC / 2)
+
+/* The expression as written, for messages. */
+static struct str expectation(const struct recipe_check *c)
+{
+	const struct yaml_node *at = yaml_get(c->at, "expect");
+
+	return at && at->kind == YAML_SCALAR ? at->text : str_of(c->name);
+}
+
+static void tell(struct execution *x, const struct recipe_check *c, enum step_result result,
+	const struct err *err)
+{
+	json_t *record = events_new(x, "check");
+
+	json_put_str(record, "name", c->name);
+	events_put_error(record, err);
+	json_put_str(record, "state", result_name(result));
+	events_add(x, record);
+}
+
+static void fail(struct execution *x, const struct recipe_check *c, const struct err *err)
+{
+	char what[160];
+
+	snprintf(what, sizeof what, "check '%s'", c->name);
+	tell(x, c, events_result(err), err);
+	events_stop(x, what, err);
+}
+
+/* Only a run that may have started something waits for it; a mere look does not. */
+static int64_t deadline(const struct execution *x, const struct recipe_check *c)
+{
+	return clock_mono() + (x->dry ? 0 : (int64_t)c->within * CLOCK_SEC);
+}
+
+/* 1: true, 0: false to the end; negative: it cannot be evaluated. */
+static int wait_for(
+	struct execution *x, const struct recipe_check *c, const char **unknown, struct err *err)
+{
+	const int64_t until = deadline(x, c);
+
+	for (;;) {
+		bool yes = false;
+		const int rc = expr_eval_bool(c->expect, &x->scope, &yes, unknown, err);
+
+		if (rc < 0)
+			return rc;
+		if (*unknown || yes)
+			return yes && !*unknown;
+		if (clock_mono() >= until)
+			return 0;
+		if (x->env->cancelled && x->env->cancelled(x->env->ctx))
+			return err_set(err, E_CANCELLED, "cancelled while waiting for it");
+		clock_sleep(POLL);
+		step_cache_forget(x->cache);
+	}
+}
+
+static void run_check(struct execution *x, const struct recipe_check *c)
+{
+	const char *unknown = NULL;
+	const struct str text = expectation(c);
+	struct err err;
+	const int rc = wait_for(x, c, &unknown, &err);
+
+	if (rc == 1)
+		return;
+	if (rc < 0) {
+		fail(x, c, &err);
+	} else if (unknown) {
+		err_set(&err, E_STATE, "%s", world_unknown_why(x, unknown));
+		tell(x, c, RESULT_UNKNOWN, &err);
+		events_count(x, RESULT_UNKNOWN);
+	} else {
+		if (x->dry || c->within == 0)
+			err_set(&err, E_STATE, "'" STR_FMT "' is false", STR_ARG(text));
+		else
+			err_set(&err, E_STATE, "'" STR_FMT "' is still false after %u s",
+				STR_ARG(text), c->within);
+		fail(x, c, &err);
+	}
+}
+
+/* All are asked, also after one has failed: the verdict lists every failure. */
+void checks_run(struct execution *x)
+{
+	for (unsigned i = 0; i < x->recipe->n_checks && x->stop != STOP_CANCELLED; i++)
+		run_check(x, &x->recipe->checks[i]);
+}

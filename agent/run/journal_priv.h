@@ -1,0 +1,16 @@
+/* journal_priv - names that the writer, the reader and the lock of journals share. */
+#pragma once
+
+#include <stddef.h>
+
+struct err;
+
+#define JOURNAL_RUNS        "runs"
+#define JOURNAL_LINK        "unfinished"
+#define JOURNAL_SUFFIX      ".journal"
+#define JOURNAL_NAME_MAX    80
+#define JOURNAL_PENDING_MAX (16u << 20)
+#define JOURNAL_LINE_MAX    (1u << 20)
+
+/* "RUN.journal", or E_SCHEMA for an id that cannot be a file's name. */
+int journal_name(const char *run, char name[static JOURNAL_NAME_MAX], struct err *err);

@@ -1,0 +1,159 @@
+/*
+ * run_priv - one execution of an order, as its parts share it.
+ *
+ * run.c drives recipes, steps.c their steps (each instance is a task), batch.c
+ * the kinds that are applied together, due.c the handlers, checks.c the
+ * validator, world.c what expressions see, events.c what is recorded.
+ */
+#pragma once
+
+#include "agent/base/clock.h"
+#include "agent/base/err.h"
+#include "agent/base/hash.h"
+#include "agent/base/vec.h"
+#include "agent/run/journal.h"
+#include "agent/run/run.h"
+
+enum run_stop {
+	STOP_NOT,
+	STOP_FAILED,
+	STOP_CANCELLED,
+	STOP_ELSEWHERE /* another process goes on */
+};
+
+/* A handler that was called for and has not run yet. */
+struct due {
+	const char *recipe, *handler;
+	bool journalled; /* in this run's journal */
+	bool left;       /* by an earlier run */
+};
+
+/* In a plan: a step that would change, and what it may touch. */
+struct touch {
+	const char *recipe, *kind, *path;
+	unsigned step; /* 1-based */
+};
+
+/* What became of an instance of a step in this recipe. */
+struct settled {
+	const struct step *step;
+	unsigned item;
+	enum step_result result;
+};
+
+struct execution {
+	const struct run_env *env;
+	const struct order *order;
+	struct run_outcome *out;
+	struct arena *arena;
+	struct journal *journal;
+	struct hash *plan;
+	struct step_cache *cache;
+	json_t *facts;
+	bool dry;   /* plan or check: nothing is changed */
+	bool begun; /* before_change was called */
+	enum run_stop stop;
+	int64_t wall_start, cpu_start;
+	const char *left_run; /* earlier run that the unfinished link names */
+	struct vec(struct due) due;
+	struct vec(struct touch) touched;
+
+	/* the recipe at hand */
+	const struct recipe *recipe;
+	json_t *names;
+	struct scope scope;
+	struct step_env step_env;
+	struct vec(struct settled) settled;
+};
+
+/* One instance of a step or handler. */
+struct task {
+	const struct step *step;
+	bool is_handler;
+	unsigned index; /* in the list of each */
+	json_t *item;   /* borrowed; NULL without each */
+	const char *name;
+	const struct step_ops *ops;
+	json_t *args;
+	struct step_report report;
+	enum step_result verdict; /* ok: same; changed: differs; skipped; unknown */
+	const char *why;
+	int64_t started;
+};
+
+/* --- world.c: names, facts, probes --- */
+void world_enter(struct execution *x, const struct recipe *r, json_t *params);
+void world_leave(struct execution *x);
+void world_bind_item(struct execution *x, json_t *item); /* NULL unbinds */
+/* steps.NAME for later expressions; why is for unknown. */
+void world_set_step(struct execution *x, const char *as, enum step_result result, const char *why);
+/* A step that would change, for what later expressions may still believe. */
+void world_touch(struct execution *x, const struct task *t);
+/* The reason with "depends on step k: " before it, when an earlier step would change. */
+const char *world_unknown_why(struct execution *x, const char *why);
+
+/* --- task.c: one instance --- */
+void task_init(
+	struct execution *x, struct task *t, const struct step *s, json_t *item, unsigned index);
+void task_done(struct task *t);
+/* when, arguments, check: fills verdict and why. Negative: it failed. */
+int task_decide(struct execution *x, struct task *t, struct err *err);
+/* Applies and checks again. before_change and journal are behind us. */
+int task_apply(struct execution *x, struct task *t, struct err *err);
+/* The second check alone, for what a batch applied. */
+int task_check_again(struct execution *x, struct task *t, struct err *err);
+
+/* --- steps.c --- */
+/* All steps of the recipe at hand, until the run stops. */
+void steps_run(struct execution *x);
+/* A new reference: the list of each, or NULL without each. *unknown is set when it hangs on
+ * something. */
+int steps_items(struct execution *x, const struct step *s, json_t **items, const char **unknown,
+	struct err *err);
+bool steps_is_settled(const struct execution *x, const struct step *s, unsigned item);
+/* Counts and records what became of a task. */
+void steps_settle(struct execution *x, struct task *t, enum step_result result);
+/* The same for a failure: the run stops. */
+void steps_fail(struct execution *x, struct task *t, const struct err *err);
+/* before_change and the durable intents of tasks that will act; 1: another process goes on. */
+int steps_begin(struct execution *x, struct task *const *tasks, unsigned n, struct err *err);
+
+/* --- batch.c --- */
+/* first differs and its kind is batched: gathers, applies and settles. */
+void batch_run(struct execution *x, struct task *first);
+
+/* --- due.c --- */
+int due_load(struct execution *x, struct err *err);
+/* Adds what the step notifies and is not due yet; in the journal (not yet durable). */
+int due_notify(struct execution *x, const struct step *s, struct err *err);
+/* The recipe's handlers that are due, in their order. */
+void due_run(struct execution *x);
+/* The reason's end: "; handler 'x' is still due". */
+void due_explain(const struct execution *x, struct buf *out);
+
+/* --- checks.c --- */
+void checks_run(struct execution *x);
+
+/* --- events.c --- */
+json_t *events_new(const struct execution *x, const char *ev);
+/* To the journal (not durable) and the sink; steals the record. A journal that cannot be written
+ * stops the run. */
+void events_add(struct execution *x, json_t *record);
+/* The same for what must stand before a change: not durable, it goes with the next that is. */
+int events_write(struct execution *x, json_t *record, bool durable, struct err *err);
+void events_count(struct execution *x, enum step_result result);
+/* state, why and hint of an error. */
+void events_put_error(json_t *record, const struct err *err);
+/* The result that an error stands for. */
+enum step_result events_result(const struct err *err);
+/* Stops the run for a failure; the first reason is kept. what: "step 3 (file /etc/motd)". */
+void events_stop(struct execution *x, const char *what, const struct err *err);
+/* Appends to the run's reason, cut to fit. */
+void events_explain(struct execution *x, const char *fmt, ...)
+	__attribute__((format(printf, 2, 3)));
+/* Asks whether the run is cancelled; then it has stopped. */
+bool events_cancelled(struct execution *x);
+/* The record of a recipe as a whole. */
+void events_recipe(struct execution *x, const char *name, enum step_result result, const char *why);
+/* Into the plan's hash: what a task would change. */
+void events_hash(struct execution *x, const struct task *t);

@@ -1,0 +1,84 @@
+/*
+ * session_priv - one session, as its parts share it: channel.c moves frames,
+ * greeting.c says hello, order_check.c judges the order, reception.c takes a
+ * bundle, relay.c lets the executor leave, attach.c follows a run.
+ */
+#pragma once
+
+#include "agent/base/err.h"
+#include "agent/base/sign.h"
+#include "agent/run/bundle.h"
+#include "agent/run/run.h"
+#include "agent/run/session.h"
+#include "agent/wire/frame.h"
+
+#include <sys/types.h>
+
+#define SESSION_NONCE_BYTES 16
+#define SESSION_ORDER_WAIT  (30 * CLOCK_SEC)
+#define SESSION_BYTES_WAIT  (60 * CLOCK_SEC) /* between two frames of a bundle */
+#define SESSION_ID_MAX      64
+
+/* Both directions of a link. A dead one takes everything and sends nothing. */
+struct channel {
+	int in, out;      /* not owned; in -1: nothing comes */
+	bool dead, ended; /* cannot be written to; nothing more comes */
+	struct frame_reader reader;
+};
+
+struct session {
+	const struct session_opts *opts;
+	int root, state, bundles, lock;
+	struct sign_key *key;
+	struct arena *arena;
+	struct channel channel;
+	char nonce[2 * SESSION_NONCE_BYTES + 1];
+	char boot_id[SESSION_ID_MAX], machine_id[SESSION_ID_MAX];
+	struct order order;
+	struct bundle_store store;
+	struct bundle *bundle;
+	bool cancelled;
+	int orders; /* in the executor that left: where a cancel comes from, else -1 */
+};
+
+/* --- channel.c --- */
+void channel_init(struct channel *c, int in, int out);
+void channel_done(struct channel *c);
+/* Never fails: a link that cannot be written to is dead from then on. */
+void channel_send(struct channel *c, const json_t *message);
+void channel_send_bytes(struct channel *c, struct str bytes);
+/* A record as an event. */
+void channel_send_event(struct channel *c, const json_t *record);
+/* 1 a frame, 0 the other side has ended, negative: E_TIMEOUT at the deadline (monotonic), E_SYNTAX,
+ * E_LIMIT, E_IO. */
+int channel_next(struct channel *c, int64_t deadline, struct frame *f, struct err *err);
+/* The same without waiting: 0 also when nothing is there. */
+int channel_peek(struct channel *c, struct frame *f, struct err *err);
+/* True when a frame is the message of this type. */
+bool channel_is_message(const struct frame *f, const char *type);
+
+/* --- greeting.c --- */
+void greeting_read_ids(struct session *s);
+int greeting_send(struct session *s, struct err *err);
+
+/* --- order_check.c --- */
+/* Reads the order and judges it. 1: it may be obeyed; 0: the other side ended; negative: refuse,
+ * unless the link itself is broken (*broken). */
+int order_receive(struct session *s, bool *broken, struct err *err);
+
+/* --- reception.c --- */
+/* The order's bundle, asked for and received when it is not here. */
+int reception_open_bundle(struct session *s, struct err *err);
+
+/* --- relay.c --- */
+/* For run_env.before_change: 0 in the executor that has left, 1 in the process that has relayed. */
+int relay_leave(void *ctx, struct err *err);
+
+/* --- attach.c --- */
+int attach_run(struct session *s, struct err *err);
+/* Sends the final frame that the journal of a run tells; "interrupted" when it tells of no end. */
+void attach_send_final(struct session *s, const char *run);
+
+/* --- serve.c --- */
+/* Who holds the node now: for the lock. New reference. */
+json_t *session_holder(const struct session *s);

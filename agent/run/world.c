@@ -1,0 +1,165 @@
+/*
+ * world - what expressions see: names of the recipe at hand, facts gathered once, probes.
+ *
+ * In a plan nothing is applied, so what a probe reads may be stale: it is
+ * unknown when an earlier step would change and its kind could matter to it.
+ */
+#include "agent/facts/facts.h"
+#include "agent/run/run_priv.h"
+
+#include <string.h>
+
+static int gather(void *ctx, const char *group, json_t **out, struct err *err)
+{
+	struct execution *x = ctx;
+	const struct facts_env env = {.root = x->env->root, .self = x->env->self};
+	json_t *found = json_object_get(x->facts, group);
+	int rc = 0;
+
+	if (!found) {
+		rc = facts_group(&env, group, &found, err);
+		if (rc == -E_NOTFOUND) {
+			*out = NULL;
+			return 0;
+		}
+		if (rc < 0)
+			return rc;
+		json_object_set_new(x->facts, group, found);
+	}
+	*out = found;
+	return rc;
+}
+
+static bool in_list(const char *word, const char *const *list)
+{
+	while (*list && strcmp(*list, word) != 0)
+		list++;
+	return *list;
+}
+
+/* One path lies on the way to the other. */
+static bool paths_meet(const char *a, const char *b)
+{
+	const size_t na = strlen(a), nb = strlen(b), n = na < nb ? na : nb;
+	const char *longer = na < nb ? b : a;
+
+	if (strncmp(a, b, n) != 0)
+		return false;
+	return na == nb || longer[n] == '/' || (n > 0 && longer[n - 1] == '/');
+}
+
+static bool touch_matters(const struct touch *t, const char *probe, const char *path)
+{
+	static const char *const of_files[] = {"exists", "contains", NULL};
+	static const char *const of_processes[] = {"running", "port_open", "http_ok", NULL};
+
+	if (strcmp(t->kind, "command") == 0 || strcmp(t->kind, "package") == 0)
+		return true;
+	if (in_list(probe, of_processes))
+		return strcmp(t->kind, "service") == 0;
+	return in_list(probe, of_files) && t->path && paths_meet(t->path, path);
+}
+
+static const struct touch *find_touch(
+	const struct execution *x, const char *probe, const json_t *args)
+{
+	const char *path = json_string_value(json_array_get(args, 0));
+
+	for (size_t i = x->touched.n; i-- > 0;)
+		if (touch_matters(&x->touched.at[i], probe, path ? path : ""))
+			return &x->touched.at[i];
+	return NULL;
+}
+
+static const char *depends_on(struct execution *x, const struct touch *t, const char *rest)
+{
+	if (x->recipe && strcmp(t->recipe, x->recipe->name) == 0)
+		return arena_printf(x->arena, "depends on step %u (%s)%s", t->step, t->kind, rest);
+	return arena_printf(x->arena, "depends on step %u (%s) of recipe '%s'%s", t->step, t->kind,
+		t->recipe, rest);
+}
+
+static int probe(
+	void *ctx, const char *name, const json_t *args, struct value *out, struct err *err)
+{
+	struct execution *x = ctx;
+	const struct touch *t = x->dry ? find_touch(x, name, args) : NULL;
+
+	if (!t)
+		return step_probe(&x->step_env, name, args, out, err);
+	*out = value_unknown(depends_on(x, t, ""));
+	return 0;
+}
+
+static void put_object(json_t *names, const char *key, json_t *value)
+{
+	if (value)
+		json_object_set(names, key, value);
+	else
+		json_object_set_new(names, key, json_object());
+}
+
+void world_enter(struct execution *x, const struct recipe *r, json_t *params)
+{
+	x->recipe = r;
+	x->names = json_object();
+	put_object(x->names, "params", params);
+	put_object(x->names, "node", x->order->node_facts);
+	put_object(x->names, "vars", x->order->vars);
+	put_object(x->names, "steps", NULL);
+	x->scope = (struct scope){.names = x->names, .ctx = x, .facts = gather, .probe = probe};
+	x->step_env = (struct step_env){.root = x->env->root,
+		.root_path = x->env->root_path,
+		.bundle = x->env->bundle,
+		.recipe = r->name,
+		.scope = &x->scope,
+		.cache = x->cache,
+		.dry = x->dry};
+	x->settled.n = 0;
+}
+
+void world_leave(struct execution *x)
+{
+	json_drop(&x->names);
+	x->recipe = NULL;
+}
+
+void world_bind_item(struct execution *x, json_t *item)
+{
+	if (item)
+		json_object_set(x->names, "item", item);
+	else
+		json_object_del(x->names, "item");
+}
+
+void world_set_step(struct execution *x, const char *as, enum step_result result, const char *why)
+{
+	json_t *steps = json_object_get(x->names, "steps");
+	json_t *value = json_object();
+
+	if (result == RESULT_UNKNOWN) {
+		json_object_set_new(value, "changed", value_unknown_json(why));
+		json_object_set_new(value, "state", value_unknown_json(why));
+	} else {
+		json_put_bool(value, "changed", result == RESULT_CHANGED);
+		json_put_str(value, "state", result_name(result));
+	}
+	json_object_set_new(steps, as, value);
+}
+
+void world_touch(struct execution *x, const struct task *t)
+{
+	const char *path = json_get_str(t->args, "path", json_get_str(t->args, "home", NULL));
+
+	*vec_push(&x->touched) = (struct touch){.recipe = x->recipe->name,
+		.kind = t->step->kind->name,
+		.path = arena_strdup(x->arena, path),
+		.step = t->step->index + 1};
+}
+
+const char *world_unknown_why(struct execution *x, const char *why)
+{
+	if (!x->dry || x->touched.n == 0 || str_starts(str_of(why), "depends on step "))
+		return arena_strdup(x->arena, why);
+	return depends_on(x, &x->touched.at[x->touched.n - 1], arena_printf(x->arena, ": %s", why));
+}
