@@ -33,6 +33,11 @@ static const char *const NOUNS[NOUN_N] = {
 	[NOUN_CABLE] = "cable",
 	[NOUN_NODE] = "node",
 	[NOUN_ADDRESS] = "address",
+	[NOUN_UPS] = "UPS",
+	[NOUN_GENERATOR] = "generator",
+	[NOUN_BANK] = "bank",
+	[NOUN_UNIT] = "cooling unit",
+	[NOUN_RESERVATION] = "reservation",
 };
 
 static uint64_t hash_name(enum model_noun noun, size_t owner, const char *name)
@@ -115,5 +120,5 @@ size_t model_index_find(
 
 const char *model_noun_name(enum model_noun noun)
 {
-	return noun < NOUN_N ? NOUNS[noun] : "?";
+	return noun < NOUN_N ? NOUNS[noun] : "site";
 }

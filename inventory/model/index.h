@@ -23,6 +23,11 @@ enum model_noun {
 	NOUN_CABLE,
 	NOUN_NODE,
 	NOUN_ADDRESS, /* of nodes */
+	NOUN_UPS,
+	NOUN_GENERATOR,
+	NOUN_BANK, /* of PDUs */
+	NOUN_UNIT, /* of cooling zones */
+	NOUN_RESERVATION,
 	NOUN_N
 };
 
@@ -35,4 +40,5 @@ size_t model_index_put(
 	struct model_index *ix, enum model_noun noun, size_t owner, const char *name, size_t row);
 size_t model_index_find(
 	const struct model_index *ix, enum model_noun noun, size_t owner, const char *name);
-const char *model_noun_name(enum model_noun noun); /* "rack", "PDU", "device type" */
+/* "rack", "PDU", "device type"; "site" for NOUN_N. */
+const char *model_noun_name(enum model_noun noun);
