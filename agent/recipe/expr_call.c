@@ -85,7 +85,6 @@ static int call_len(const struct expr *e, json_t *const *args, json_t **out, str
 static int call_join(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
 {
 	AUTO_BUF b;
-	int rc;
 
 	buf_init(&b, EXPR_TEXT_MAX);
 	for (size_t i = 0; i < json_array_size(args[0]); i++) {
@@ -93,7 +92,7 @@ static int call_join(const struct expr *e, json_t *const *args, json_t **out, st
 
 		if (i > 0)
 			buf_add_str(&b, text_of(args[1]));
-		if ((rc = value_to_text(&item, &b, err)) < 0)
+		if (value_to_text(&item, &b, err) < 0)
 			return origin_place(e->origin, e->arg[0]->at, err);
 	}
 	return give_buf(e, &b, out, err);

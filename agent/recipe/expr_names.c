@@ -44,12 +44,13 @@ static int walk_chain(const struct expr *e, expr_see see, void *ctx, struct err 
 {
 	const struct expr *root = e;
 	struct path path = {.n = 0};
-	int rc;
+	int rc = 0;
 
-	for (; is_step(root); root = root->arg[0]) {
-		if (root->op == EXPR_INDEX && (rc = expr_walk(root->arg[1], see, ctx, err)) < 0)
-			return rc;
-	}
+	for (; is_step(root) && rc == 0; root = root->arg[0])
+		if (root->op == EXPR_INDEX)
+			rc = expr_walk(root->arg[1], see, ctx, err);
+	if (rc < 0)
+		return rc;
 	if (root->op == EXPR_LOCAL)
 		return 0;
 	if (root->op != EXPR_NAME)

@@ -97,18 +97,17 @@ static int new_node(struct parser *p, enum expr_op op, const char *at, struct ex
 	return 0;
 }
 
-/* Gives a node its operands and with them its depth and extent. */
-static int adopt(
-	struct parser *p, struct expr *e, struct expr *const *arg, unsigned n, struct err *err)
+/* Gives a node its n operands, of which last is the last, and with them its depth and extent. */
+static int adopt(struct parser *p, struct expr *e, struct expr *last, unsigned n, struct err *err)
 {
 	e->n = n;
 	e->arg = arena_alloc(p->lex.arena, (n + 1) * sizeof *e->arg);
-	for (unsigned i = 0; i < n; i++) {
-		e->arg[i] = arg[i];
-		if (arg[i]->depth >= e->depth)
-			e->depth = arg[i]->depth + 1;
-		if (arg[i]->from < e->from)
-			e->from = arg[i]->from;
+	for (; n > 0; last = last->before) {
+		e->arg[--n] = last;
+		if (last->depth >= e->depth)
+			e->depth = last->depth + 1;
+		if (last->from < e->from)
+			e->from = last->from;
 	}
 	e->to = p->last;
 	return e->depth > EXPR_DEPTH_MAX ? fail_deep(p, e->at, err) : 0;
@@ -127,11 +126,7 @@ static int expect(struct parser *p, const char *op, struct err *err)
 /* item, item ... up to the closing word, which is consumed. */
 static int parse_items(struct parser *p, struct expr *e, const char *close, struct err *err)
 {
-	struct item {
-		struct expr *e;
-		struct item *up;
-	} *items = NULL, *it;
-	struct expr **arg;
+	struct expr *last = NULL, *item;
 	unsigned n = 0;
 	int rc;
 
@@ -140,22 +135,16 @@ static int parse_items(struct parser *p, struct expr *e, const char *close, stru
 			return rc;
 		if (n > 0 && tok_is(&p->tok, close))
 			break;
-		if (n >= LIST_ITEMS_MAX)
+		if (n++ >= LIST_ITEMS_MAX)
 			return origin_err(p->lex.origin, p->tok.at, err, E_LIMIT,
 				"more than %d items", LIST_ITEMS_MAX);
-		it = arena_alloc(p->lex.arena, sizeof *it);
-		if ((rc = parse_power(p, POWER_OR, &it->e, err)) < 0)
+		if ((rc = parse_power(p, POWER_OR, &item, err)) < 0)
 			return rc;
-		it->up = items;
-		items = it;
-		n++;
+		item->before = last;
+		last = item;
 	}
-	if ((rc = advance(p, err)) < 0)
-		return rc;
-	arg = arena_alloc(p->lex.arena, (n + 1) * sizeof *arg);
-	for (unsigned i = n; items; items = items->up)
-		arg[--i] = items->e;
-	return adopt(p, e, arg, n, err);
+	rc = advance(p, err);
+	return rc < 0 ? rc : adopt(p, e, last, n, err);
 }
 
 static int fail_function(const struct parser *p, struct str name, const char *at, struct err *err)
@@ -322,7 +311,7 @@ static int parse_field(struct parser *p, struct expr **left, struct err *err)
 	}
 	new_node(p, EXPR_FIELD, p->tok.at, &e);
 	e->text = p->tok.text;
-	if ((rc = advance(p, err)) < 0 || (rc = adopt(p, e, left, 1, err)) < 0)
+	if ((rc = advance(p, err)) < 0 || (rc = adopt(p, e, *left, 1, err)) < 0)
 		return rc;
 	*left = e;
 	return 0;
@@ -330,14 +319,16 @@ static int parse_field(struct parser *p, struct expr **left, struct err *err)
 
 static int parse_index(struct parser *p, struct expr **left, struct err *err)
 {
-	struct expr *e, *arg[2] = {*left, NULL};
+	struct expr *e, *right;
 	int rc;
 
 	if ((rc = advance(p, err)) < 0)
 		return rc;
 	new_node(p, EXPR_INDEX, p->tok.at, &e);
-	if ((rc = parse_power(p, POWER_OR, &arg[1], err)) < 0 || (rc = expect(p, "]", err)) < 0 ||
-		(rc = adopt(p, e, arg, 2, err)) < 0)
+	if ((rc = parse_power(p, POWER_OR, &right, err)) < 0 || (rc = expect(p, "]", err)) < 0)
+		return rc;
+	right->before = *left;
+	if ((rc = adopt(p, e, right, 2, err)) < 0)
 		return rc;
 	*left = e;
 	return 0;
@@ -369,7 +360,7 @@ static int parse_prefix(struct parser *p, struct expr **out, struct err *err)
 	new_node(p, not ? EXPR_NOT : EXPR_NEG, p->tok.at, &e);
 	if ((rc = advance(p, err)) < 0 ||
 		(rc = parse_power(p, not ? POWER_NOT : POWER_SIGN, &operand, err)) < 0 ||
-		(rc = adopt(p, e, &operand, 1, err)) < 0)
+		(rc = adopt(p, e, operand, 1, err)) < 0)
 		return rc;
 	*out = e;
 	return 0;
@@ -386,7 +377,7 @@ static const struct infix *find_infix(const struct tok *t)
 static int parse_infix(
 	struct parser *p, const struct infix *in, struct expr **left, struct err *err)
 {
-	struct expr *e, *arg[2] = {*left, NULL};
+	struct expr *e, *right;
 	int rc;
 
 	new_node(p, in->op, p->tok.at, &e);
@@ -394,8 +385,10 @@ static int parse_infix(
 		return rc;
 	if (in->op == EXPR_NOT_IN && (rc = expect(p, "in", err)) < 0)
 		return rc;
-	if ((rc = parse_power(p, in->power + 1, &arg[1], err)) < 0 ||
-		(rc = adopt(p, e, arg, 2, err)) < 0)
+	if ((rc = parse_power(p, in->power + 1, &right, err)) < 0)
+		return rc;
+	right->before = *left;
+	if ((rc = adopt(p, e, right, 2, err)) < 0)
 		return rc;
 	*left = e;
 	return 0;
@@ -416,8 +409,11 @@ static int parse_power(struct parser *p, enum power least, struct expr **out, st
 	const struct infix *in, *before = NULL;
 	int rc;
 
-	if (++p->depth > EXPR_DEPTH_MAX)
-		return fail_deep(p, p->tok.at, err);
+	*out = NULL;
+	if (++p->depth > EXPR_DEPTH_MAX) {
+		fail_deep(p, p->tok.at, err);
+		return -E_LIMIT;
+	}
 	rc = parse_prefix(p, out, err);
 	while (rc == 0 && (in = find_infix(&p->tok)) && in->power >= least) {
 		if ((rc = check_chain(p, before, in, err)) < 0)
@@ -426,7 +422,7 @@ static int parse_power(struct parser *p, enum power least, struct expr **out, st
 		before = in;
 	}
 	p->depth--;
-	return rc;
+	return rc < 0 || *out ? rc : -E_INTERNAL;
 }
 
 int expr_parse_at(struct arena *a, struct str slice, const struct origin *at,

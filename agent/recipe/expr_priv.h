@@ -45,7 +45,8 @@ struct expr {
 	const char *at;              /* where an error points */
 	const char *from, *to;       /* the whole of it */
 	struct expr **arg;
-	struct str *key; /* EXPR_MAP */
+	struct expr *before; /* while parsing: the operand before this one */
+	struct str *key;     /* EXPR_MAP */
 	union {
 		struct str text; /* EXPR_TEXT, EXPR_NAME, EXPR_LOCAL, EXPR_FIELD */
 		int64_t integer;

@@ -405,23 +405,25 @@ static int give_value(const struct recipe_param *p, json_t *v, json_t **out, str
 	return 0;
 }
 
-static int param_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+static int fail_missing(const struct recipe_param *p, struct err *err)
 {
-	int rc;
-
-	if (v) {
-		rc = give_value(p, v, out, err);
-		if (rc < 0 && err && !err->hint[0] && p->about)
-			err_hint(err, "%s: %s", p->name, p->about);
-		return rc;
-	}
-	if (!p->required) {
-		*out = json_deep_copy(p->preset);
-		return 0;
-	}
 	err_set(err, E_SCHEMA, "the parameter '%s' must be given", p->name);
 	return err_hint(err, "%s is %s%s%s", p->name, type_name(p->type), p->about ? ": " : "",
 		p->about ? p->about : "");
+}
+
+static int param_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	int rc = v ? give_value(p, v, out, err) : 0;
+
+	if (rc < 0)
+		return p->about ? load_hint(rc, err, "%s: %s", p->name, p->about) : rc;
+	if (v)
+		return 0;
+	if (p->required)
+		return fail_missing(p, err);
+	*out = json_deep_copy(p->preset);
+	return 0;
 }
 
 static const struct recipe_param *find_param(const struct recipe *r, const char *name)

@@ -147,31 +147,37 @@ static int parse_out(struct tparser *t, const char *at, struct part ***tail, str
 	return 0;
 }
 
+static int fail_tag(const struct tparser *t, const struct tag *tag, struct err *err)
+{
+	char word[32];
+	const char *near;
+
+	snprintf(word, sizeof word, STR_FMT, STR_ARG(str_first(tag->word, sizeof word - 1)));
+	near = err_nearest(word, WORDS);
+	origin_err(t->origin, tag->word.n > 0 ? tag->word.p : tag->at, err, E_SYNTAX,
+		"unknown tag '%s'", word);
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	return err_hint(err, "the tags are if, elif, else, endif, for, endfor; there is no other");
+}
+
 static int read_tag(const struct tparser *t, const char *at, struct tag *out, struct err *err)
 {
-	const char *close = find_close(at + 2, t->end, "%}"), *near;
-	char word[32];
+	const char *close = find_close(at + 2, t->end, "%}");
+	int rc = close ? check_dash(t, at + 2, err) : fail_open(t, at, "%}", err);
 	struct str in;
 	size_t n = 0;
-	int rc;
 
-	if (!close)
-		return fail_open(t, at, "%}", err);
-	if (at + 2 < close && (rc = check_dash(t, at + 2, err)) < 0)
+	if (rc < 0 || !close)
 		return rc;
 	in = str_trim((struct str){at + 2, (size_t)(close - at - 2)});
 	while (n < in.n && !is_blank(in.p[n]) && in.p[n] != '\n' && in.p[n] != '(')
 		n++;
 	*out = (struct tag){at, close + 2, str_first(in, n), str_from(in, n)};
-	snprintf(word, sizeof word, STR_FMT, STR_ARG(str_first(out->word, 31)));
 	for (unsigned i = 0; WORDS[i]; i++)
 		if (str_is(out->word, WORDS[i]))
 			return 0;
-	near = err_nearest(word, WORDS);
-	origin_err(t->origin, n > 0 ? in.p : at, err, E_SYNTAX, "unknown tag '%s'", word);
-	if (near)
-		return err_hint(err, "did you mean '%s'?", near);
-	return err_hint(err, "the tags are if, elif, else, endif, for, endfor; there is no other");
+	return fail_tag(t, out, err);
 }
 
 static int want_no_rest(const struct tparser *t, const struct tag *tag, struct err *err)
@@ -204,31 +210,36 @@ static int fail_crossed(
 	return err_hint(err, "close it with {%% end%s %%} first", open);
 }
 
+/* The condition of a branch, but for else, and what stands in it. */
+static int parse_branch(struct tparser *t, const struct tag *opener, const struct tag *tag,
+	struct part *p, struct err *err)
+{
+	int rc = str_is(tag->word, "else") ? want_no_rest(t, tag, err)
+					   : parse_condition(t, tag, &p->expr, err);
+
+	return rc < 0 ? rc : parse_parts(t, opener, &p->body, err);
+}
+
 /* if, then any elif, maybe else, then endif. */
 static int parse_if(struct tparser *t, const struct tag *opener, struct part *p, struct err *err)
 {
 	struct tag tag = *opener;
-	int rc;
+	int rc = parse_branch(t, opener, &tag, p, err);
 
-	for (;;) {
-		bool is_else = str_is(tag.word, "else");
-
-		rc = is_else ? want_no_rest(t, &tag, err) : parse_condition(t, &tag, &p->expr, err);
-		if (rc < 0 || (rc = parse_parts(t, opener, &p->body, err)) < 0)
-			return rc;
-		tag = t->tag;
-		if (str_is(tag.word, "endif"))
-			return want_no_rest(t, &tag, err);
-		if (str_is(tag.word, "endfor"))
-			return fail_crossed(t, &tag, "if", err);
-		if (is_else) {
-			fail(t, tag.at, err, "'else' was the last branch");
+	while (rc == 0 && !str_is(t->tag.word, "endif")) {
+		if (str_is(t->tag.word, "endfor"))
+			return fail_crossed(t, &t->tag, "if", err);
+		if (str_is(tag.word, "else")) {
+			fail(t, t->tag.at, err, "'else' was the last branch");
 			return err_hint(err, "end the block with {%% endif %%}");
 		}
+		tag = t->tag;
 		p->other = arena_alloc(t->arena, sizeof *p);
 		p = p->other;
 		p->kind = PART_IF;
+		rc = parse_branch(t, opener, &tag, p, err);
 	}
+	return rc < 0 ? rc : want_no_rest(t, &t->tag, err);
 }
 
 static bool is_name_char(char c, bool first)

@@ -48,24 +48,33 @@ static int render_out(
 	return rc;
 }
 
+/* One branch's condition; none is true. r->unknown is set when it hangs on something unknown. */
+static int decide(struct render *r, const struct part *p, const struct expr_local *locals,
+	bool *yes, struct err *err)
+{
+	struct value v;
+	int rc;
+
+	*yes = true;
+	if (!p->expr)
+		return 0;
+	if ((rc = expr_eval_bool_at(p->expr, r->scope, locals, &v, err)) < 0)
+		return rc;
+	r->unknown = v.unknown;
+	*yes = json_is_true(v.json);
+	value_done(&v);
+	return 0;
+}
+
 static int render_if(
 	struct render *r, const struct part *p, const struct expr_local *locals, struct err *err)
 {
-	for (; p; p = p->other) {
-		struct value v;
-		bool yes = true;
-		int rc;
+	for (; p && !r->unknown; p = p->other) {
+		bool yes;
+		int rc = decide(r, p, locals, &yes, err);
 
-		if (p->expr) {
-			rc = expr_eval_bool_at(p->expr, r->scope, locals, &v, err);
-			if (rc < 0)
-				return rc;
-			r->unknown = v.unknown;
-			yes = json_is_true(v.json);
-			value_done(&v);
-		}
-		if (r->unknown)
-			return 0;
+		if (rc < 0)
+			return rc;
 		if (yes)
 			return render_parts(r, p->body, locals, err);
 	}

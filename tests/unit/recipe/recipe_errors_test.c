@@ -60,13 +60,15 @@ static struct str section(struct str *rest)
 
 static void read_case(struct arena *a, struct str *rest, struct golden *g)
 {
-	struct str line, name;
+	struct str line;
 
 	*g = (struct golden){0};
 	assert_true(str_line(rest, &line));
 	assert_true(str_starts(line, "=== "));
 	g->title = arena_text(a, str_from(line, 4));
 	while (rest->n > 0 && !str_starts(*rest, "=== ")) {
+		struct str name;
+
 		assert_true(str_line(rest, &line));
 		name = str_from(line, 4);
 		if (str_starts(line, "--- file "))
