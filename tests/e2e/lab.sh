@@ -14,6 +14,7 @@
 for program in systemd-nspawn mmdebstrap nft; do
 	command -v "$program" > /dev/null || skip "needs $program"
 done
+unshare --net --mount true 2> /dev/null || skip 'needs network namespaces'
 [ -x "$STOIKA" ] || skip "needs $STOIKA"
 
 export STOIKA_LAB="$PWD/lab"

@@ -7,6 +7,7 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 for program in systemd-nspawn mmdebstrap nft cc; do
 	command -v "$program" > /dev/null || skip "needs $program"
 done
+unshare --net --mount true 2> /dev/null || skip 'needs network namespaces'
 
 export STOIKA_LAB="$PWD/lab"
 lab() { "$TOP/tests/lab/lab" "$@"; }
