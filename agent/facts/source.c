@@ -25,10 +25,10 @@ bool source_text(int root, const char *folder, const char *name, char out[static
 	AUTO_BUF content;
 	int n;
 
+	buf_init(&content, 64u << 10);
 	n = snprintf(path, sizeof path, "%s%s%s", folder, *name ? "/" : "", name);
 	if (n < 0 || (size_t)n >= sizeof path)
 		return false;
-	buf_init(&content, 64u << 10);
 	if (!source_file(root, path, &content))
 		return false;
 	text = str_trim(buf_str(&content));

@@ -137,12 +137,12 @@ int apt_repair(const struct step_env *env, struct err *err)
 {
 	struct dpkg_record broken;
 	struct proc_result res;
-	struct str status;
+	const struct dpkg *status;
 	AUTO_BUF tail;
 	int rc;
 
 	buf_init(&tail, 300);
-	rc = cache_get(env, CACHE_DPKG, &status, err);
+	rc = cache_dpkg(env, &status, err);
 	if (rc < 0)
 		return rc;
 	if (!dpkg_find_broken(status, &broken) && !was_interrupted(env))
@@ -156,7 +156,7 @@ int apt_repair(const struct step_env *env, struct err *err)
 
 	proc_result_done(&res);
 	step_cache_forget(env->cache);
-	rc = cache_get(env, CACHE_DPKG, &status, err);
+	rc = cache_dpkg(env, &status, err);
 	if (rc < 0)
 		return rc;
 	if (ok && !dpkg_find_broken(status, &broken))
@@ -295,7 +295,7 @@ int apt_change(
 {
 	struct argv argv = VEC_INIT;
 	const bool fresh = !apt_has_lists(env);
-	bool again;
+	bool again = false;
 	int rc = 0;
 
 	make_argv(&argv, words, false, downgrades);

@@ -3,6 +3,7 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/step/dpkg.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -10,6 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+
+#define READ_ROOM (128u << 10) /* that fs_read wants at the end of a file */
 
 struct entry {
 	struct buf text;
@@ -19,6 +22,7 @@ struct entry {
 
 struct step_cache {
 	struct entry texts[CACHE_TEXTS];
+	struct dpkg *dpkg; /* of texts[CACHE_DPKG]; NULL: to be made */
 	struct buf processes;
 };
 
@@ -48,6 +52,7 @@ void step_cache_free(struct step_cache *c)
 	for (size_t i = 0; i < CACHE_TEXTS; i++)
 		buf_done(&c->texts[i].text);
 	buf_done(&c->processes);
+	dpkg_free(c->dpkg);
 	free(c);
 }
 
@@ -69,8 +74,9 @@ static bool same_file(const struct stat *a, const struct stat *b)
 	       same_time(a->st_mtim, b->st_mtim) && same_time(a->st_ctim, b->st_ctim);
 }
 
-static int load(int root, size_t what, struct entry *e, struct err *err)
+static int load(int root, size_t what, struct step_cache *c, struct err *err)
 {
+	struct entry *e = &c->texts[what];
 	const char *path = SOURCES[what].path;
 	struct stat st;
 	int rc;
@@ -83,7 +89,14 @@ static int load(int root, size_t what, struct entry *e, struct err *err)
 		return 0;
 	}
 	e->loaded = false;
+	if (what == CACHE_DPKG) {
+		dpkg_free(c->dpkg);
+		c->dpkg = NULL;
+	}
 	buf_clear(&e->text);
+	/* Room for all at once: growing step by step would copy a big file twice. */
+	if ((size_t)st.st_size + READ_ROOM < e->text.cap)
+		(void)buf_room(&e->text, (size_t)st.st_size + READ_ROOM);
 	/* The stat is older than the text at worst, so a change in between is seen next time. */
 	rc = fs_read(root, path, &e->text, err);
 	if (rc < 0)
@@ -99,11 +112,26 @@ int cache_get(const struct step_env *env, enum cache_text what, struct str *out,
 	int rc;
 
 	if (!e->fresh) {
-		rc = load(env->root, what, e, err);
+		rc = load(env->root, what, env->cache, err);
 		if (rc < 0)
 			return rc;
 	}
 	*out = buf_str(&e->text);
+	return 0;
+}
+
+int cache_dpkg(const struct step_env *env, const struct dpkg **out, struct err *err)
+{
+	struct step_cache *c = env->cache;
+	struct str text;
+	int rc;
+
+	rc = cache_get(env, CACHE_DPKG, &text, err);
+	if (rc < 0)
+		return rc;
+	if (!c->dpkg)
+		c->dpkg = dpkg_new(text);
+	*out = c->dpkg;
 	return 0;
 }
 

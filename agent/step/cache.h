@@ -9,6 +9,8 @@
 
 #include "agent/step/step.h"
 
+struct dpkg;
+
 #define CACHE_DPKG_MAX    (64u << 20)
 #define CACHE_IDENT_MAX   (16u << 20)
 #define CACHE_PROCESSES   (4u << 20)
@@ -25,5 +27,7 @@ enum cache_text {
 
 /* The text of one source, owned by the cache; E_NOTFOUND when the file is absent. */
 int cache_get(const struct step_env *env, enum cache_text what, struct str *out, struct err *err);
+/* The index of CACHE_DPKG, owned by the cache and valid as long as its text. */
+int cache_dpkg(const struct step_env *env, const struct dpkg **out, struct err *err);
 /* Every process's short name, each between newlines: "\ninit\nsshd\n". */
 int cache_processes(const struct step_env *env, struct str *out, struct err *err);

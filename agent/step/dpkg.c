@@ -1,10 +1,19 @@
 #include "agent/step/dpkg.h"
 
+#include "agent/base/mem.h"
+#include "agent/base/vec.h"
+
 #include <ctype.h>
-#include <stdio.h>
 #include <string.h>
 
 #define NAME_LEN_MAX 128
+#define FIRST_FIELD  "Package: " /* a record begins with it */
+
+struct dpkg {
+	struct str text, native; /* native: the architecture, empty when not known */
+	uint32_t *slots;         /* open addressing by name; 0: free, else offset + 1 */
+	size_t mask;
+};
 
 static bool is_plain(struct str s, const char *more)
 {
@@ -77,52 +86,113 @@ static void parse_record(struct str text, struct dpkg_record *out)
 	}
 }
 
-/* The record that begins at or after *from with "Package: NAME"; *from moves behind that line. */
-static bool next_named(struct str status, struct str name, size_t *from, struct dpkg_record *out)
+static struct str name_at(const struct dpkg *d, uint32_t at)
 {
-	char needle[NAME_LEN_MAX + 16];
-	const int n = snprintf(needle, sizeof needle, "\nPackage: " STR_FMT "\n", STR_ARG(name));
-	const struct str what = {needle, (size_t)n};
-	size_t at;
+	const struct str s = str_from(d->text, at + strlen(FIRST_FIELD));
 
-	if (*from == 0 && str_starts(status, needle + 1)) {
-		*from = what.n - 1;
-		parse_record(status, out);
-		return true;
-	}
-	/* One back, since a record's first line is found by the newline before it. */
-	at = str_find_str(str_from(status, *from), what);
-	if (at == STR_NONE)
-		return false;
-	parse_record(str_from(status, *from + at + 1), out);
-	*from += at + what.n - 1;
-	return true;
+	return str_first(s, str_find(s, '\n'));
 }
 
-static bool arch_fits(struct str status, struct str arch, const struct dpkg_record *r)
+/* FNV-1a */
+static size_t hash(struct str s)
 {
-	struct dpkg_record dpkg;
-	size_t from = 0;
+	uint32_t h = 2166136261u;
 
+	for (size_t i = 0; i < s.n; i++)
+		h = (h ^ (unsigned char)s.p[i]) * 16777619u;
+	return h;
+}
+
+struct offsets vec(uint32_t);
+
+static void find_records(struct str text, struct offsets *out)
+{
+	const struct str first = str_of("\n" FIRST_FIELD);
+	size_t at = 0, hit;
+
+	if (str_starts(text, FIRST_FIELD))
+		*vec_push(out) = 0;
+	while ((hit = str_find_str(str_from(text, at), first)) != STR_NONE) {
+		at += hit + 1;
+		*vec_push(out) = (uint32_t)at;
+	}
+}
+
+/* The same name can be there for several architectures: all of them are in its chain. */
+static void fill_index(struct dpkg *d, const struct offsets *found)
+{
+	size_t size = 64;
+
+	while (size < 2 * found->n)
+		size *= 2;
+	d->mask = size - 1;
+	d->slots = xcalloc(size, sizeof *d->slots);
+	vec_each(found, uint32_t, at) {
+		size_t i = hash(name_at(d, *at)) & d->mask;
+
+		while (d->slots[i])
+			i = (i + 1) & d->mask;
+		d->slots[i] = *at + 1;
+	}
+}
+
+/* The records of one name, one after the other; *i begins as its hash. */
+static bool next_named(const struct dpkg *d, struct str name, size_t *i, struct dpkg_record *out)
+{
+	for (;;) {
+		const uint32_t slot = d->slots[*i & d->mask];
+
+		if (!slot)
+			return false;
+		(*i)++;
+		if (str_eq(name_at(d, slot - 1), name)) {
+			parse_record(str_from(d->text, slot - 1), out);
+			return true;
+		}
+	}
+}
+
+struct dpkg *dpkg_new(struct str text)
+{
+	struct dpkg *d = xcalloc(1, sizeof *d);
+	const struct str self = STR_LIT("dpkg");
+	struct offsets found = VEC_INIT;
+	size_t i = hash(self);
+	struct dpkg_record r;
+
+	d->text = str_first(text, UINT32_MAX - 1);
+	find_records(d->text, &found);
+	fill_index(d, &found);
+	vec_done(&found);
+	/* dpkg itself is always of the native architecture. */
+	if (next_named(d, self, &i, &r))
+		d->native = r.arch;
+	return d;
+}
+
+void dpkg_free(struct dpkg *d)
+{
+	if (!d)
+		return;
+	free(d->slots);
+	free(d);
+}
+
+static bool arch_fits(const struct dpkg *d, struct str arch, const struct dpkg_record *r)
+{
 	if (arch.n > 0)
 		return str_eq(arch, r->arch);
-	if (str_is(r->arch, "all") || r->arch.n == 0)
-		return true;
-	/* dpkg itself is always of the native architecture. */
-	if (!next_named(status, STR_LIT("dpkg"), &from, &dpkg))
-		return true;
-	return str_eq(dpkg.arch, r->arch);
+	return str_is(r->arch, "all") || r->arch.n == 0 || d->native.n == 0 ||
+	       str_eq(d->native, r->arch);
 }
 
-bool dpkg_find(struct str status, struct str name, struct str arch, struct dpkg_record *out)
+bool dpkg_find(const struct dpkg *d, struct str name, struct str arch, struct dpkg_record *out)
 {
 	struct dpkg_record r;
-	size_t from = 0;
+	size_t i = hash(name);
 
-	if (name.n == 0 || name.n > NAME_LEN_MAX)
-		return false;
-	while (next_named(status, name, &from, &r)) {
-		if (arch_fits(status, arch, &r)) {
+	while (next_named(d, name, &i, &r)) {
+		if (arch_fits(d, arch, &r)) {
 			*out = r;
 			return true;
 		}
@@ -142,10 +212,10 @@ bool dpkg_is_broken(const struct dpkg_record *r)
 	       str_starts(r->state, "triggers-");
 }
 
-bool dpkg_find_broken(struct str status, struct dpkg_record *out)
+bool dpkg_find_broken(const struct dpkg *d, struct dpkg_record *out)
 {
-	struct str line, rest = status, value;
-	struct str record = status;
+	struct str line, rest = d->text, value;
+	struct str record = d->text;
 	struct dpkg_record r;
 
 	while (rest.n > 0) {

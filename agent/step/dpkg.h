@@ -1,12 +1,14 @@
 /*
  * dpkg - answers from the text of dpkg's status file.
  *
- * Found by searching for the record's first line, not by parsing the whole: ten
- * packages of a 2 MB file take a fraction of a millisecond.
+ * An index of where each package's record begins is made once; a record is
+ * parsed when asked for, and only as far as needed.
  */
 #pragma once
 
 #include "agent/base/str.h"
+
+struct dpkg; /* a status file's text with its index */
 
 struct dpkg_record {
 	struct str name, arch, version;
@@ -21,10 +23,13 @@ struct dpkg_spec {
 };
 
 bool dpkg_spec_parse(struct str text, struct dpkg_spec *out);
+/* text is borrowed and must outlive it; at most 4 GiB. */
+struct dpkg *dpkg_new(struct str text);
+void dpkg_free(struct dpkg *d);
 /* arch empty: the native one (or "all"). False when dpkg does not know it. */
-bool dpkg_find(struct str status, struct str name, struct str arch, struct dpkg_record *out);
+bool dpkg_find(const struct dpkg *d, struct str name, struct str arch, struct dpkg_record *out);
+/* The first package whose installation was left half-way. */
+bool dpkg_find_broken(const struct dpkg *d, struct dpkg_record *out);
 bool dpkg_is_installed(const struct dpkg_record *r);
 /* "half-installed", "unpacked", "half-configured" or "triggers-*", or a reinstallation is due. */
 bool dpkg_is_broken(const struct dpkg_record *r);
-/* The first package whose installation was left half-way. */
-bool dpkg_find_broken(struct str status, struct dpkg_record *out);

@@ -32,11 +32,11 @@ static enum wish read_wish(const json_t *args)
 	return strcmp(state, "latest") == 0 ? WISH_LATEST : WISH_PRESENT;
 }
 
-static int read_status(const struct step_env *env, struct str *status, struct err *err)
+static int read_status(const struct step_env *env, const struct dpkg **status, struct err *err)
 {
 	int rc;
 
-	rc = cache_get(env, CACHE_DPKG, status, err);
+	rc = cache_dpkg(env, status, err);
 	if (rc != -E_NOTFOUND)
 		return rc;
 	err_set(err, E_UNSUPPORTED,
@@ -57,7 +57,7 @@ static int parse_name(const json_t *name, struct dpkg_spec *spec, struct err *er
 
 /* True when this package is not as wanted, with a line for the diff. latest is not judged here. */
 static bool differs(
-	struct str status, const struct dpkg_spec *spec, enum wish wish, struct buf *line)
+	const struct dpkg *status, const struct dpkg_spec *spec, enum wish wish, struct buf *line)
 {
 	struct dpkg_record r;
 	const bool known = dpkg_find(status, spec->name, spec->arch, &r);
@@ -131,7 +131,7 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	const json_t *names = json_get(args, "names"), *name;
 	const enum wish wish = read_wish(args);
 	struct dpkg_spec spec;
-	struct str status;
+	const struct dpkg *status;
 	AUTO_BUF lines;
 	unsigned n = 0;
 	size_t i;
@@ -161,7 +161,7 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 /* What one transaction is put together from. */
 struct change {
 	struct arena *arena;
-	struct str status;
+	const struct dpkg *status;
 	struct apt_words words;
 	bool downgrades;
 };
@@ -243,7 +243,7 @@ static int apply_all(struct step_env *env, const json_t *const *args, unsigned n
 	struct step_report *rep, struct err *err)
 {
 	struct change c = {.words = VEC_INIT};
-	struct str status;
+	const struct dpkg *status;
 	int rc;
 
 	(void)rep;

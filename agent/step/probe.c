@@ -68,14 +68,15 @@ static int probe_version(
 	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
 {
 	const char *name = json_string_value(json_array_get(args, 0));
-	struct str status = {"", 0}, version = {"", 0};
+	const struct dpkg *status;
+	struct str version = {"", 0};
 	struct dpkg_record r;
 	struct dpkg_spec spec;
 	int rc;
 
 	if (!dpkg_spec_parse(str_of(name), &spec) || spec.version.n > 0)
 		return err_set(err, E_SCHEMA, "'%.80s' is not the name of a package", name);
-	rc = cache_get(env, CACHE_DPKG, &status, err);
+	rc = cache_dpkg(env, &status, err);
 	if (rc < 0 && rc != -E_NOTFOUND)
 		return rc;
 	if (rc == 0 && dpkg_find(status, spec.name, spec.arch, &r) && dpkg_is_installed(&r))

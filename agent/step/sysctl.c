@@ -79,8 +79,8 @@ struct setting {
 static int read_setting(const char *name, const json_t *value, struct setting *out, struct err *err)
 {
 	out->name = name;
-	out->value = json_is_string(value) ? json_string_value(value) : NULL;
-	if (!out->value || out->value[strcspn(out->value, "\n")] || !*out->value ||
+	out->value = json_is_string(value) ? json_string_value(value) : "";
+	if (out->value[strcspn(out->value, "\n")] || !*out->value ||
 		strlen(out->value) >= VALUE_MAX)
 		return err_set(err, E_SCHEMA,
 			"the value of kernel parameter '%.80s' is not one line", name);

@@ -59,7 +59,11 @@ static struct str find(const char *name, const char *arch, struct str *is)
 	struct dpkg_record r;
 
 	*is = (struct str){"", 0};
-	if (!dpkg_find(str_of(STATUS), str_of(name), str_of(arch), &r))
+	struct dpkg *d = dpkg_new(str_of(STATUS));
+	const bool found = dpkg_find(d, str_of(name), str_of(arch), &r);
+
+	dpkg_free(d);
+	if (!found)
 		return (struct str){"-", 1};
 	*is = r.state;
 	return r.version;
@@ -132,16 +136,53 @@ TEST(dpkg_spec_takes_only_names)
 	}
 }
 
+static bool is_broken(const char *text, struct str *name)
+{
+	struct dpkg *d = dpkg_new(str_of(text));
+	struct dpkg_record r = {0};
+	const bool broken = dpkg_find_broken(d, &r);
+
+	dpkg_free(d);
+	*name = r.name;
+	return broken;
+}
+
 TEST(dpkg_finds_what_is_broken)
 {
-	struct dpkg_record r;
+	struct str name;
 
-	assert_true(dpkg_find_broken(str_of(STATUS), &r));
-	assert_true(str_is(r.name, "reinst"));
-	assert_false(dpkg_find_broken(STR_LIT("Package: a\nStatus: install ok installed\n"), &r));
-	assert_true(
-		dpkg_find_broken(STR_LIT("Package: a\nStatus: install ok triggers-pending\n"), &r));
-	assert_false(dpkg_find_broken(STR_LIT(""), &r));
+	assert_true(is_broken(STATUS, &name));
+	assert_true(str_is(name, "reinst"));
+	assert_false(is_broken("Package: a\nStatus: install ok installed\n", &name));
+	assert_true(is_broken("Package: a\nStatus: install ok triggers-pending\n", &name));
+	assert_false(is_broken("", &name));
+}
+
+TEST(dpkg_of_many_and_of_torn_records)
+{
+	static const char *const TORN[] = {"", "\n", "Package: ", "Package: a", "\nPackage: a\n",
+		"Package: a\nStatus:", "Package: a\nStatus: install\nVersion: 1",
+		"Status: install ok installed\n\n\n\nPackage: b\n"};
+	struct dpkg_record r;
+	struct buf text;
+	struct dpkg *d;
+
+	for (size_t i = 0; i < sizeof TORN / sizeof TORN[0]; i++) {
+		d = dpkg_new(str_of(TORN[i]));
+		if (dpkg_find(d, STR_LIT("a"), STR_LIT(""), &r))
+			assert_false(dpkg_is_installed(&r));
+		dpkg_free(d);
+	}
+	buf_init(&text, 1 << 20);
+	for (int i = 0; i < 5000; i++)
+		buf_addf(
+			&text, "Package: p%d\nStatus: install ok installed\nVersion: %d\n\n", i, i);
+	d = dpkg_new(buf_str(&text));
+	assert_true(dpkg_find(d, STR_LIT("p4999"), STR_LIT(""), &r));
+	assert_true(str_is(r.version, "4999"));
+	assert_false(dpkg_find(d, STR_LIT("p5000"), STR_LIT(""), &r));
+	dpkg_free(d);
+	buf_done(&text);
 }
 
 static const struct {
