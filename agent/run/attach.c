@@ -69,8 +69,8 @@ static void drain(struct session *s)
 {
 	struct frame f;
 
-	while (channel_peek(&s->channel, &f, NULL) == 1)
-		continue;
+	while (channel_peek(&s->channel, &f, NULL) == 1) {
+	}
 }
 
 static int follow(struct session *s, struct journal_reader *r, json_t **end, struct err *err)

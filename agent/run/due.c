@@ -188,7 +188,9 @@ void due_run(struct execution *x)
 			run_handler(x, s);
 		if (x->stop != STOP_NOT)
 			return;
-		drop(x, find(x, x->recipe->name, s->name));
+		/* Looked for again: the list may have moved. */
+		if ((d = find(x, x->recipe->name, s->name)))
+			drop(x, d);
 	}
 	drop_strangers(x);
 }

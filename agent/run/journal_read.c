@@ -98,7 +98,7 @@ static int next_line(struct journal_reader *r, struct str *line, struct err *err
 
 int journal_reader_next(struct journal_reader *r, json_t **record, struct err *err)
 {
-	struct str line;
+	struct str line = {NULL, 0};
 	int rc;
 
 	while ((rc = next_line(r, &line, err)) == 1) {
@@ -118,7 +118,7 @@ int journal_reader_next(struct journal_reader *r, json_t **record, struct err *e
 int journal_read(int state, const char *run, int64_t after,
 	int (*see)(void *ctx, const json_t *record, struct err *err), void *ctx, struct err *err)
 {
-	struct journal_reader *r;
+	struct journal_reader *r = NULL;
 	json_t *record;
 	int rc = journal_reader_open(state, run, after, &r, err);
 

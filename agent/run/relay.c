@@ -92,8 +92,8 @@ static void carry(struct relay *r)
 
 static void wait_for_executor(pid_t pid)
 {
-	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR)
-		continue;
+	while (waitpid(pid, NULL, 0) < 0 && errno == EINTR) {
+	}
 }
 
 static void relay(struct session *s, int executor, pid_t pid)

@@ -87,13 +87,13 @@ void steps_fail(struct execution *x, struct task *t, const struct err *err)
 /* The one call that may send the rest of the run to another process: then 1. */
 static int leave_once(struct execution *x, struct err *err)
 {
-	int64_t before;
 	int rc = 0;
 
 	if (x->begun)
 		return 0;
 	if (x->env->before_change) {
-		before = run_cpu();
+		const int64_t before = run_cpu();
+
 		rc = x->env->before_change(x->env->ctx, err);
 		x->cpu_start -= before - run_cpu(); /* a new process starts its own count */
 	}

@@ -68,7 +68,6 @@ static void remove_oldest(DIR *dir, unsigned keep, const char *never)
 
 int journal_trim(int state, unsigned keep, struct err *err)
 {
-	char never[JOURNAL_NAME_MAX] = "";
 	const int fd = openat(state, JOURNAL_RUNS, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	DIR *dir = fd < 0 ? NULL : fdopendir(fd);
 
@@ -81,6 +80,7 @@ int journal_trim(int state, unsigned keep, struct err *err)
 				     : err_sys(err, sys, "cannot open the folder of the journals");
 	}
 	if (count_journals(dir) > keep + SLACK) {
+		char never[JOURNAL_NAME_MAX];
 		const ssize_t n = readlinkat(fd, JOURNAL_LINK, never, sizeof never - 1);
 
 		never[n > 0 ? n : 0] = '\0';
