@@ -357,7 +357,10 @@ static int replace(int dirfd, const char *path, const struct source *src, const 
 		as.st_uid = keep ? old.st_uid : geteuid();
 	if (as.st_gid == (gid_t)FS_KEEP_ID)
 		as.st_gid = keep ? old.st_gid : getegid();
-	return replace_in(dir, name, src, &as, err) ? err_wrap(err, "cannot write '%s'", path) : 0;
+	int rc = replace_in(dir, name, src, &as, err);
+	if (rc)
+		err_wrap(err, "cannot write '%s'", path);
+	return rc;
 }
 
 int fs_replace(int dirfd, const char *path, struct str content, mode_t mode, uid_t uid, gid_t gid,
@@ -510,7 +513,9 @@ int fs_remove(int dirfd, const char *path, bool recursive, struct err *err)
 	if (statx(dir, "", AT_EMPTY_PATH, STATX_BASIC_STATS | STATX_MNT_ID, &top))
 		return err_sys(err, errno, "cannot look at the folder of '%s'", path);
 	int rc = remove_tree(dir, name, &top, 0, err);
-	return rc ? err_wrap(err, "cannot remove all of '%s'", path) : 0;
+	if (rc)
+		err_wrap(err, "cannot remove all of '%s'", path);
+	return rc;
 }
 
 int fs_free_space(int dirfd, const char *path, uint64_t *bytes, uint64_t *inodes, struct err *err)

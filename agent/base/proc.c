@@ -99,8 +99,9 @@ static int look_up(const struct proc *p, char path[static PATH_MAX], struct err 
 			return 0;
 	}
 	err_set(err, E_NOTFOUND, "no program '%s' in %s", name, env_path(p));
-	return err_hint(err, "install the package that holds '%s'%s%s", name, p->root ? " in " : "",
+	err_hint(err, "install the package that holds '%s'%s%s", name, p->root ? " in " : "",
 		p->root ? p->root : "");
+	return -E_NOTFOUND;
 }
 
 static int open_input(struct str input, struct err *err)

@@ -118,10 +118,10 @@ int bundle_list(const struct bundle_store *s, struct arena *a, const char **out,
 
 /* Best effort; dir is the bundle's folder or one in it, and way leads from there to the manifest.
  */
-static int condemn(int dir, const char *way, struct err *err)
+static void condemn(int dir, const char *way, struct err *err)
 {
 	unlinkat(dir, way, 0);
-	return err_hint(err, "apply again: the bundle is then sent to the node once more");
+	err_hint(err, "apply again: the bundle is then sent to the node once more");
 }
 
 static int read_manifest(
@@ -137,7 +137,8 @@ static int read_manifest(
 	hash_hex(buf_str(&text), hex);
 	if (strcmp(hex, digest) != 0) {
 		err_set(err, E_VERIFY, "its manifest is damaged");
-		return condemn(store, path, err);
+		condemn(store, path, err);
+		return -E_VERIFY;
 	}
 	return manifest_parse(a, buf_str(&text), m, err);
 }
@@ -150,8 +151,10 @@ int bundle_open(const struct bundle_store *s, struct arena *a, const char *diges
 		return err_set(err, E_NOTFOUND, "'%.80s' is not the digest of a bundle", digest);
 	struct bundle *b = arena_alloc(a, sizeof *b);
 	int rc = read_manifest(s->dirfd, digest, a, &b->m, err);
-	if (rc)
-		return err_wrap(err, "bundle '%.12s'", digest);
+	if (rc) {
+		err_wrap(err, "bundle '%.12s'", digest);
+		return rc;
+	}
 	snprintf(path, sizeof path, "%s/files", digest);
 	b->files = fs_open(s->dirfd, path, O_RDONLY | O_DIRECTORY, 0, false, err);
 	if (b->files < 0)
@@ -188,16 +191,17 @@ static int open_known(
 	if (!*f)
 		return err_set(err, E_NOTFOUND, "there is no file '%s' in the bundle", path);
 	int fd = fs_open(b->files, path, O_RDONLY, 0, false, err);
-	if (fd < 0)
+	if (fd < 0 && fd != -E_NOTFOUND)
 		return fd;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode) ||
-		(!b->is_dir && (uint64_t)st.st_size != (*f)->size)) {
-		close(fd);
-		err_set(err, E_VERIFY, "'%s' in the bundle is damaged: not %llu bytes", path,
-			(unsigned long long)(*f)->size);
-		return b->is_dir ? -E_VERIFY : condemn(b->files, "../manifest", err);
-	}
-	return fd;
+	if (fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) &&
+		(b->is_dir || (uint64_t)st.st_size == (*f)->size))
+		return fd;
+	mem_close_fd(&fd);
+	err_set(err, E_VERIFY, "'%s' in the bundle is damaged: not a file of %llu bytes", path,
+		(unsigned long long)(*f)->size);
+	if (!b->is_dir)
+		condemn(b->files, "../manifest", err);
+	return -E_VERIFY;
 }
 
 static int check_hash(const struct bundle *b, const struct manifest_file *f,
@@ -206,7 +210,8 @@ static int check_hash(const struct bundle *b, const struct manifest_file *f,
 	if (b->is_dir || strcmp(hex, f->sha256) == 0)
 		return 0;
 	err_set(err, E_VERIFY, "'%s' in the bundle is damaged: another SHA-256", f->path);
-	return condemn(b->files, "../manifest", err);
+	condemn(b->files, "../manifest", err);
+	return -E_VERIFY;
 }
 
 int bundle_read(const struct bundle *b, const char *path, struct buf *out, struct err *err)
@@ -470,7 +475,9 @@ int bundle_in_finish(struct bundle_in *in, struct err *err)
 	if (!rc)
 		rc = put_in_place(in, err);
 	bundle_in_cancel(in);
-	return rc ? err_wrap(err, "bundle") : 0;
+	if (rc)
+		err_wrap(err, "bundle");
+	return rc;
 }
 
 void bundle_in_cancel(struct bundle_in *in)

@@ -139,8 +139,10 @@ static int write_blocks(const struct extract *x, const struct manifest_file *f, 
 			return refuse(f->path, "has not the size that the manifest says", err);
 		hash_update(h, p, n);
 		rc = fs_write_all(fd, (struct str){p, n}, err);
-		if (rc)
-			return err_wrap(err, "'%s'", f->path);
+		if (rc) {
+			err_wrap(err, "'%s'", f->path);
+			return rc;
+		}
 		done += n;
 	}
 	return done == f->size ? 0 : refuse(f->path, "is shorter than the manifest says", err);

@@ -182,6 +182,11 @@ TEST(names_that_are_no_files_are_refused)
 	assert_int_equal(fs_mkdirs(root, "dir", 0755, &err), 0);
 	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
 		assert_int_equal(put(root, rows[i].path, "x", &err), rows[i].rc);
+	/* the code of a failure is the same without a struct err; a folder cannot be read from */
+	int rc = fs_replace_from(root, "f", root, 0600, FS_KEEP_ID, (gid_t)FS_KEEP_ID, &err);
+	assert_true(rc < 0);
+	assert_int_equal(
+		fs_replace_from(root, "f", root, 0600, FS_KEEP_ID, (gid_t)FS_KEEP_ID, NULL), rc);
 	char longest[NAME_MAX + 1];
 	memset(longest, 'n', NAME_MAX);
 	longest[NAME_MAX] = '\0';

@@ -187,6 +187,7 @@ TEST(proc_names_the_missing_program)
 	assert_int_equal(proc_run(&p, &res, &err), -E_NOTFOUND);
 	assert_non_null(strstr(err.msg, "'stoika-no-such-program'"));
 	assert_non_null(strstr(err.hint, "install"));
+	assert_int_equal(proc_run(&p, &res, NULL), -E_NOTFOUND); /* the code needs no struct err */
 	p.argv = ARGV("/no/such/program");
 	assert_int_equal(proc_run(&p, &res, &err), -E_NOTFOUND);
 	p.argv = ARGV("/etc/passwd");

@@ -134,33 +134,66 @@ TEST(bundle_comes_and_is_read)
 	world_done(&w);
 }
 
-TEST(bundle_damage_is_seen)
+/* After a damage: absent, and whole again when it came once more. */
+static void assert_heals(struct world *w)
+{
+	struct bundle *b = NULL;
+	struct err err = {0};
+	assert_int_equal(bundle_open(&w->store, w->arena, w->m.digest, &b, &err), -E_NOTFOUND);
+	assert_int_equal(receive(w, buf_str(&w->payload), &err), 0);
+	assert_int_equal(bundle_open(&w->store, w->arena, w->m.digest, &b, &err), 0);
+	for (size_t i = 0; i < N_FILES; i++) {
+		AUTO_FD fd = bundle_open_file(b, files[i].name, &err);
+		assert_true(fd >= 0);
+	}
+	bundle_close(b);
+	assert_int_equal(count_entries(w->store.dirfd), 1);
+}
+
+static void overwrite(struct world *w, const char *name, const char *text)
+{
+	char path[200];
+	snprintf(path, sizeof path, "%s/%s", w->m.digest, name);
+	AUTO_FD fd = openat(w->store.dirfd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+}
+
+TEST(bundle_damage_is_seen_and_healed)
 {
 	struct world w;
 	struct bundle *b = NULL;
 	struct err err = {0};
-	char path[200];
 	AUTO_BUF text;
 	buf_init(&text, 1 << 20);
 	world_init(&w, "damage");
 	assert_int_equal(receive(&w, buf_str(&w.payload), &err), 0);
-	snprintf(path, sizeof path, "%s/files/base/files/motd", w.m.digest);
-	assert_int_equal(fs_replace(w.store.dirfd, path, STR_LIT("hellO\n"), 0644, FS_KEEP_ID,
-				 (gid_t)FS_KEEP_ID, &err),
-		0);
+
+	overwrite(&w, "files/base/files/motd", "hellO\n");
 	assert_int_equal(bundle_open(&w.store, w.arena, w.m.digest, &b, &err), 0);
 	assert_int_equal(bundle_open_file(b, "base/files/motd", &err), -E_VERIFY);
+	assert_non_null(strstr(err.msg, "another SHA-256"));
 	assert_int_equal(bundle_read(b, "base/files/motd", &text, &err), -E_VERIFY);
-	snprintf(path, sizeof path, "%s/files/big", w.m.digest);
-	AUTO_FD big = openat(w.store.dirfd, path, O_WRONLY | O_TRUNC | O_CLOEXEC);
-	assert_true(big >= 0);
-	assert_int_equal(bundle_open_file(b, "big", &err), -E_VERIFY);
 	bundle_close(b);
-	snprintf(path, sizeof path, "%s/manifest", w.m.digest);
-	assert_int_equal(fs_replace(w.store.dirfd, path, STR_LIT("{}"), 0644, FS_KEEP_ID,
-				 (gid_t)FS_KEEP_ID, &err),
-		0);
+	assert_heals(&w);
+
+	assert_int_equal(bundle_open(&w.store, w.arena, w.m.digest, &b, &err), 0);
+	overwrite(&w, "files/big", "short");
+	assert_int_equal(bundle_open_file(b, "big", &err), -E_VERIFY);
+	assert_non_null(strstr(err.msg, "not a file of 200000 bytes"));
+	bundle_close(b);
+	assert_heals(&w);
+
+	char path[200];
+	snprintf(path, sizeof path, "%s/files/base/recipe.yaml", w.m.digest);
+	assert_int_equal(bundle_open(&w.store, w.arena, w.m.digest, &b, &err), 0);
+	assert_int_equal(fs_remove(w.store.dirfd, path, false, &err), 0);
+	assert_int_equal(bundle_read(b, "base/recipe.yaml", &text, NULL), -E_VERIFY);
+	bundle_close(b);
+	assert_heals(&w);
+
+	overwrite(&w, "manifest", "{}");
 	assert_int_equal(bundle_open(&w.store, w.arena, w.m.digest, &b, &err), -E_VERIFY);
+	assert_heals(&w);
 	assert_int_equal(bundle_open(&w.store, w.arena, "../../etc", &b, &err), -E_NOTFOUND);
 	world_done(&w);
 }
