@@ -273,6 +273,7 @@ static int call_probe(const struct expr *e, const struct scope *s, json_t *const
 	struct value *out, struct err *err)
 {
 	AUTO_JSON list = json_array();
+	struct err unwanted;
 	int rc;
 
 	if (!s->probe) {
@@ -282,9 +283,11 @@ static int call_probe(const struct expr *e, const struct scope *s, json_t *const
 	for (unsigned i = 0; i < e->n; i++)
 		json_array_append(list, args[i]);
 	*out = (struct value){NULL, NULL};
-	rc = s->probe(s->ctx, e->fn->name, list, out, err);
-	if (rc < 0)
-		return origin_place(e->origin, e->at, err);
+	rc = s->probe(s->ctx, e->fn->name, list, out, err ? err : &unwanted);
+	if (rc < 0) {
+		origin_place(e->origin, e->at, err);
+		return rc;
+	}
 	if (!out->json && !out->unknown)
 		*out = value_unknown("the node gave no answer");
 	return 0;

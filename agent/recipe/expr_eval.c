@@ -29,26 +29,21 @@ static struct value take(json_t *json)
 	return why ? value_unknown(why) : value_of(json_incref(json));
 }
 
-static int fail_undefined(const struct expr *e, json_t *map, struct err *err)
+static int fail_undefined(const struct expr *e, json_t *map, struct str name, struct err *err)
 {
-	const char *names[KEYS_SHOWN + 1], *near, *key;
+	const char *names[KEYS_SHOWN + 1], *near;
 	char word[80];
-	json_t *value;
 	unsigned n = 0;
 
-	json_object_foreach(map, key, value)
-	{
-		if (n < KEYS_SHOWN)
-			names[n++] = key;
-	}
+	if (!err)
+		return -E_NOTFOUND;
+	for (void *at = json_object_iter(map); at && n < KEYS_SHOWN;
+		at = json_object_iter_next(map, at))
+		names[n++] = json_object_iter_key(at);
 	names[n] = NULL;
+	snprintf(word, sizeof word, STR_FMT, STR_ARG(str_first(name, sizeof word - 1)));
+	near = err_nearest(word, names);
 	expr_err(e, err, E_NOTFOUND, "'" STR_FMT "' is not defined", STR_ARG(expr_source(e)));
-	snprintf(word, sizeof word, STR_FMT,
-		STR_ARG(str_first(e->op == EXPR_FIELD          ? e->text
-				  : e->arg[1]->op == EXPR_TEXT ? e->arg[1]->text
-							       : (struct str){NULL, 0},
-			79)));
-	near = word[0] ? err_nearest(word, names) : NULL;
 	if (near)
 		return err_hint(err, "did you mean '%s'?", near);
 	return err_hint(err, "default(x, y) gives y where x is not defined");
@@ -65,7 +60,7 @@ static int get_key(
 		found = json_object_get(map, name);
 	}
 	if (!found || json_is_null(found))
-		return fail_undefined(e, map, err);
+		return fail_undefined(e, map, key, err);
 	*out = take(found);
 	return 0;
 }
@@ -75,6 +70,7 @@ static int eval_fact_group(const struct eval *v, const struct expr *e, struct st
 {
 	char name[64];
 	json_t *found = NULL;
+	struct err unwanted;
 	int rc = 0;
 
 	if (!v->scope->facts) {
@@ -83,9 +79,11 @@ static int eval_fact_group(const struct eval *v, const struct expr *e, struct st
 	}
 	snprintf(name, sizeof name, STR_FMT, STR_ARG(str_first(group, sizeof name - 1)));
 	if (group.n < sizeof name)
-		rc = v->scope->facts(v->scope->ctx, name, &found, err);
-	if (rc < 0)
-		return origin_place(e->origin, e->at, err);
+		rc = v->scope->facts(v->scope->ctx, name, &found, err ? err : &unwanted);
+	if (rc < 0) {
+		origin_place(e->origin, e->at, err);
+		return rc;
+	}
 	if (!found || json_is_null(found))
 		return expr_err(e, err, E_NOTFOUND, "there is no group of facts '%s'", name);
 	*out = take(found);
@@ -165,7 +163,8 @@ static int get_item(
 	if (at < 0 || (uint64_t)at >= n) {
 		expr_err(e, err, E_NOTFOUND, "'" STR_FMT "' has %zu item%s, there is no item %lld",
 			STR_ARG(expr_source(e->arg[0])), n, n == 1 ? "" : "s", (long long)at);
-		return err_hint(err, "items are counted from 0");
+		err_hint(err, "items are counted from 0");
+		return -E_NOTFOUND;
 	}
 	*out = take(json_array_get(list, (size_t)at));
 	return 0;
@@ -556,17 +555,15 @@ static int eval_items(
 	return 0;
 }
 
+/* Without an err nothing is written down, which keeps the usual case, an undefined x, cheap. */
 static int eval_default(
 	const struct eval *v, const struct expr *e, struct value *out, struct err *err)
 {
-	struct err ignored = {0};
-	int rc = eval(v, e->arg[0], out, &ignored);
+	int rc = eval(v, e->arg[0], out, NULL);
 
 	if (rc == -E_NOTFOUND)
 		return eval(v, e->arg[1], out, err);
-	if (rc < 0 && err)
-		*err = ignored;
-	return rc;
+	return rc < 0 && err ? eval(v, e->arg[0], out, err) : rc;
 }
 
 static int eval_call(const struct eval *v, const struct expr *e, struct value *out, struct err *err)

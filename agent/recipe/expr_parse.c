@@ -470,6 +470,8 @@ int expr_err(const struct expr *e, struct err *err, enum ec code, const char *fm
 	char msg[sizeof((struct err *)0)->msg];
 	va_list ap;
 
+	if (!err)
+		return -(int)code;
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof msg, fmt, ap);
 	va_end(ap);

@@ -149,6 +149,20 @@ int load_text(const struct loader *l, const struct yaml_node *n, const char *wha
 	return 0;
 }
 
+int load_line(const struct loader *l, const struct yaml_node *n, const char *what, const char **out,
+	struct err *err)
+{
+	int rc = load_text(l, n, what, out, err);
+
+	if (rc < 0)
+		return rc;
+	for (const char *p = *out; rc == 0 && *p; p++)
+		if ((unsigned char)*p < 0x20 || *p == 0x7F)
+			rc = yaml_err(l->recipe->doc, n, err, E_SCHEMA,
+				"%s must be one line without control characters", what);
+	return load_hint(rc, err, "a few words in one line");
+}
+
 int load_hint(int rc, struct err *err, const char *fmt, ...)
 {
 	char hint[sizeof((struct err *)0)->hint];

@@ -229,6 +229,8 @@ int origin_err(
 	char msg[sizeof((struct err *)0)->msg];
 	va_list ap;
 
+	if (!err)
+		return -(int)code;
 	va_start(ap, fmt);
 	vsnprintf(msg, sizeof msg, fmt, ap);
 	va_end(ap);

@@ -108,7 +108,7 @@ static int load_check(const struct loader *l, const struct yaml_node *map, struc
 		return load_hint(rc, err, "'within' counts seconds");
 	c->within = (unsigned)seconds;
 	c->name = expect->text.p;
-	return name ? load_text(l, name, "'name'", &c->name, err) : 0;
+	return name ? load_line(l, name, "'name'", &c->name, err) : 0;
 }
 
 static int load_checks(const struct loader *l, const struct yaml_node *list, struct err *err)
@@ -188,7 +188,7 @@ static int load_frame(struct loader *l, const struct yaml_node *root, struct err
 		yaml_err(r->doc, root, err, E_SCHEMA, "the recipe has neither steps nor checks");
 		return err_hint(err, "add 'steps:'");
 	}
-	if ((about && (rc = load_text(l, about, "'about'", &r->about, err)) < 0) ||
+	if ((about && (rc = load_line(l, about, "'about'", &r->about, err)) < 0) ||
 		(rc = load_params(l, yaml_get(root, "params"), err)) < 0)
 		return rc;
 	if (when && (rc = load_expr(l, when, "'when'", (struct readable){false, false}, &r->when,

@@ -49,6 +49,9 @@ int load_words(const struct loader *l, const struct yaml_node *list, const char 
 	bool (*good)(struct str), const char ***out, unsigned *n, struct err *err);
 int load_text(const struct loader *l, const struct yaml_node *n, const char *what, const char **out,
 	struct err *err);
+/* The same, and it must be one line without control characters. */
+int load_line(const struct loader *l, const struct yaml_node *n, const char *what, const char **out,
+	struct err *err);
 /* Gives an error without a hint this one; returns rc. */
 int load_hint(int rc, struct err *err, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 int load_want_list(const struct loader *l, const struct yaml_node *n, const char *what,

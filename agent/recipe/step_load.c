@@ -214,7 +214,7 @@ static int load_beside(
 		return rc;
 	if (notify && (rc = load_notify(l, notify, s, err)) < 0)
 		return rc;
-	return name ? load_text(l, name, "'name'", &s->name, err) : 0;
+	return name ? load_line(l, name, "'name'", &s->name, err) : 0;
 }
 
 static int load_step(struct loader *l, const struct yaml_node *map, struct step *s, struct err *err)
