@@ -66,18 +66,45 @@ static bool there(const struct step_env *env, const char *folder, const char *na
 	return fs_stat(env->root, path, false, &st, NULL) == 0;
 }
 
+/* An alias is a link to another unit's file: then unit becomes that one's name. */
+static void follow_alias(
+	const struct step_env *env, const char *folder, char unit[static SERVICE_NAME_MAX])
+{
+	char path[PATH_MAX], target[PATH_MAX];
+	const char *name, *real;
+	ssize_t n;
+
+	snprintf(path, sizeof path, "%s/%s", folder, unit);
+	AUTO_FD parent = fs_open_parent(env->root, path, &name, NULL);
+	if (parent < 0)
+		return;
+	n = readlinkat(parent, name, target, sizeof target - 1);
+	if (n <= 0)
+		return;
+	target[n] = '\0';
+	real = strrchr(target, '/') ? strrchr(target, '/') + 1 : target;
+	/* A masked unit points to /dev/null, and a file with a suffix of its own is no unit. */
+	if (strrchr(real, '.') && strlen(real) < SERVICE_NAME_MAX &&
+		strcmp(strrchr(real, '.'), strrchr(unit, '.')) == 0)
+		snprintf(unit, SERVICE_NAME_MAX, "%.*s", SERVICE_NAME_MAX - 1, real);
+}
+
 /* "a@b.service" is installed when "a@.service" is. */
-static bool is_installed(const struct step_env *env, const char *unit)
+static bool is_installed(const struct step_env *env, char unit[static SERVICE_NAME_MAX])
 {
 	const char *at = strchr(unit, '@'), *dot = strrchr(unit, '.');
 	char generic[2 * SERVICE_NAME_MAX];
 
 	snprintf(generic, sizeof generic, "%.*s%s", at ? (int)(at - unit) + 1 : 0, unit,
 		at && dot ? dot : "");
-	for (size_t i = 0; i < sizeof UNIT_FOLDERS / sizeof UNIT_FOLDERS[0]; i++)
-		if (there(env, UNIT_FOLDERS[i], unit) ||
-			(at && there(env, UNIT_FOLDERS[i], generic)))
+	for (size_t i = 0; i < sizeof UNIT_FOLDERS / sizeof UNIT_FOLDERS[0]; i++) {
+		if (there(env, UNIT_FOLDERS[i], unit)) {
+			follow_alias(env, UNIT_FOLDERS[i], unit);
 			return true;
+		}
+		if (at && there(env, UNIT_FOLDERS[i], generic))
+			return true;
+	}
 	return false;
 }
 

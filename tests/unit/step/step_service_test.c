@@ -115,6 +115,22 @@ TEST(systemd_is_asked_where_the_traces_do_not_agree)
 	tree_done(&t);
 }
 
+TEST(systemd_alias_is_followed)
+{
+	struct tree t;
+
+	init_systemd(&t, "loaded active running enabled\n");
+	set_running(&t, "sys/fs/cgroup", "populated 1\n");
+	tree_link(&t, "/usr/lib/systemd/system/app.service", "etc/systemd/system/appd.service");
+	tree_link(&t, "x", "etc/systemd/system/multi-user.target.wants/app.service");
+	assert_int_equal(
+		tree_check(&t, "service", "{\"name\": \"appd\", \"enabled\": true}"), STEP_SAME);
+	assert_false(tree_has(&t, "log"));
+	assert_int_equal(tree_check(&t, "service", "{\"name\": \"appd\", \"state\": \"stopped\"}"),
+		STEP_DIFFERS);
+	tree_done(&t);
+}
+
 TEST(systemd_leftover_processes_are_not_running)
 {
 	struct tree t;
