@@ -86,6 +86,7 @@ static void load_zone(struct query *q, struct model *m)
 		.name = query_get_word(q, 0, m->arena),
 		.kind = query_get_word(q, 1, m->arena),
 		.capacity_w = query_get_num(q, 2),
+		.dew_point_c = MODEL_UNSET,
 	};
 }
 
@@ -98,6 +99,7 @@ static void load_rack(struct query *q, struct model *m)
 		.height_u = (unsigned)query_get_int(q, 3),
 		.depth_mm = query_get_num(q, 4),
 		.max_weight_kg = query_get_num(q, 5),
+		.cooling.dew_point_c = MODEL_UNSET,
 	};
 }
 

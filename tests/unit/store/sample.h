@@ -12,41 +12,92 @@ static inline struct model *sample_model(void)
 	m->site = "lab";
 	m->about = "two boxes and a switch";
 	vec_push(&m->locations)->name = "hall";
-	*vec_push(&m->zones) = (struct cooling_zone){"row", "air", 40000, 0};
-	*vec_push(&m->racks) = (struct rack){"R1", 0, 42, 1200, 1000, 0, 0};
-	*vec_push(&m->racks) = (struct rack){"R2", none, 42, nan_, nan_, none, 0};
-	*vec_push(&m->panels) = (struct panel){"P1", 0, 0};
-	*vec_push(&m->feeds) = (struct feed){"A", 0, 0, 400, 3, 32, 0.8, 0};
-	*vec_push(&m->feeds) = (struct feed){"B", none, 0, 230, 1, 16, nan_, 0};
-	*vec_push(&m->pdus) = (struct pdu){"PA", 0, 0, nan_, 0};
-	*vec_push(&m->pdus) = (struct pdu){"PB", 0, 1, 16, 0};
-	*vec_push(&m->outlets) = (struct outlet){"1", 0, "C19", 1, 2, 0};
-	*vec_push(&m->outlets) = (struct outlet){"1", 1, "C13", 0, 0, 0};
-	*vec_push(&m->outlets) = (struct outlet){"2", 1, NULL, 0, 0, 0};
-	*vec_push(&m->types) = (struct device_type){"box", "Acme", 4, true, 900, 30,
-		{4000, 2000, nan_, 1500}, ORIGIN_CATALOGUE, "sheet 1", 2, 1, 4, "l40s", 0};
-	*vec_push(&m->types) = (struct device_type){"switch", NULL, 1, false, nan_, nan_,
-		{nan_, nan_, nan_, nan_}, ORIGIN_ASSUMED, NULL, 0, 0, 0, NULL, 0};
-	*vec_push(&m->templates) = (struct port_template){0, PORT_ETHERNET, "eth[0-1]", "sfp28", 0};
-	*vec_push(&m->templates) = (struct port_template){1, PORT_ETHERNET, "p1", NULL, 0};
-	*vec_push(&m->devices) = (struct device){
-		"box1", "gpu", 0, 0, 1, FACE_FRONT, STATUS_ACTIVE, "S1", 1400, nan_, 0};
-	*vec_push(&m->devices) = (struct device){
-		"sw", NULL, 1, none, 0, FACE_REAR, STATUS_PLANNED, NULL, nan_, 500, 0};
-	*vec_push(&m->ports) = (struct port){"eth0", 0, PORT_ETHERNET, "sfp28", NULL, 0};
+	*vec_push(&m->zones) = (struct cooling_zone){
+		.name = "row", .kind = "air", .capacity_w = 40000, .dew_point_c = nan_};
+	*vec_push(&m->racks) = (struct rack){.name = "R1",
+		.height_u = 42,
+		.depth_mm = 1200,
+		.max_weight_kg = 1000,
+		.cooling.dew_point_c = nan_};
+	*vec_push(&m->racks) = (struct rack){.name = "R2",
+		.location = none,
+		.height_u = 42,
+		.depth_mm = nan_,
+		.max_weight_kg = nan_,
+		.cooling_zone = none,
+		.cooling.dew_point_c = nan_};
+	*vec_push(&m->panels) = (struct panel){.name = "P1"};
+	*vec_push(&m->feeds) = (struct feed){
+		.name = "A", .volts = 400, .phases = 3, .amps = 32, .max_utilization = 0.8};
+	*vec_push(&m->feeds) = (struct feed){.name = "B",
+		.panel = none,
+		.volts = 230,
+		.phases = 1,
+		.amps = 16,
+		.max_utilization = nan_};
+	*vec_push(&m->pdus) = (struct pdu){.name = "PA", .amps = nan_};
+	*vec_push(&m->pdus) = (struct pdu){.name = "PB", .feed = 1, .amps = 16};
+	*vec_push(&m->outlets) = (struct outlet){.name = "1", .type = "C19", .bank = 1, .phase = 2};
+	*vec_push(&m->outlets) = (struct outlet){.name = "1", .pdu = 1, .type = "C13"};
+	*vec_push(&m->outlets) = (struct outlet){.name = "2", .pdu = 1};
+	*vec_push(&m->types) = (struct device_type){.name = "box",
+		.maker = "Acme",
+		.height_u = 4,
+		.full_depth = true,
+		.depth_mm = 900,
+		.weight_kg = 30,
+		.watts = {4000, 2000, nan_, 1500},
+		.watts_origin = ORIGIN_CATALOGUE,
+		.watts_source = "sheet 1",
+		.psus = 2,
+		.psus_needed = 1,
+		.gpus = 4,
+		.gpu = "l40s"};
+	*vec_push(&m->types) = (struct device_type){.name = "switch",
+		.height_u = 1,
+		.depth_mm = nan_,
+		.weight_kg = nan_,
+		.watts = {nan_, nan_, nan_, nan_},
+		.watts_origin = ORIGIN_ASSUMED};
+	*vec_push(&m->templates) =
+		(struct port_template){.names = "eth[0-1]", .connector = "sfp28"};
+	*vec_push(&m->templates) = (struct port_template){.type = 1, .names = "p1"};
+	*vec_push(&m->devices) = (struct device){.name = "box1",
+		.role = "gpu",
+		.position = 1,
+		.status = STATUS_ACTIVE,
+		.serial = "S1",
+		.watts_measured = 1400,
+		.watts_cap = nan_};
+	*vec_push(&m->devices) = (struct device){.name = "sw",
+		.type = 1,
+		.rack = none,
+		.face = FACE_REAR,
+		.watts_measured = nan_,
+		.watts_cap = 500};
+	*vec_push(&m->ports) = (struct port){.name = "eth0", .type = "sfp28"};
 	*vec_push(&m->ports) =
-		(struct port){"eth1", 0, PORT_ETHERNET, "sfp28", "02:00:00:00:00:01", 0};
-	*vec_push(&m->ports) = (struct port){"psu1", 0, PORT_POWER, NULL, NULL, 0};
-	*vec_push(&m->ports) = (struct port){"psu2", 0, PORT_POWER, NULL, NULL, 0};
-	*vec_push(&m->ports) = (struct port){"p1", 1, PORT_ETHERNET, NULL, NULL, 0};
-	*vec_push(&m->cords) = (struct cord){2, 0, 0};
-	*vec_push(&m->cords) = (struct cord){3, 1, 0};
-	*vec_push(&m->cables) = (struct cable){0, 4, "dac", "L-1", 2.5, 0};
-	*vec_push(&m->nodes) =
-		(struct node){"box1", 0, "10.0.0.1", NULL, "gpu", 22, NULL, "{\"a\":1}", 0};
+		(struct port){.name = "eth1", .type = "sfp28", .mac = "02:00:00:00:00:01"};
+	*vec_push(&m->ports) = (struct port){.name = "psu1", .kind = PORT_POWER};
+	*vec_push(&m->ports) = (struct port){.name = "psu2", .kind = PORT_POWER};
+	*vec_push(&m->ports) = (struct port){.name = "p1", .device = 1};
+	*vec_push(&m->cords) = (struct cord){.port = 2, .outlet = 0};
+	*vec_push(&m->cords) = (struct cord){.port = 3, .outlet = 1};
+	*vec_push(&m->cables) =
+		(struct cable){.a = 0, .b = 4, .type = "dac", .label = "L-1", .length_m = 2.5};
+	*vec_push(&m->nodes) = (struct node){.name = "box1",
+		.address = "10.0.0.1",
+		.role = "gpu",
+		.port = 22,
+		.vars = "{\"a\":1}"};
+	*vec_push(&m->nodes) = (struct node){.name = "bare10",
+		.device = none,
+		.address = "10.0.0.3",
+		.user = "admin",
+		.port = 2222,
+		.host_key = "ssh-ed25519 AAAA",
+		.vars = "{}"};
 	*vec_push(&m->nodes) = (struct node){
-		"bare10", none, "10.0.0.3", "admin", NULL, 2222, "ssh-ed25519 AAAA", "{}", 0};
-	*vec_push(&m->nodes) =
-		(struct node){"bare2", none, "10.0.0.2", NULL, NULL, 22, NULL, "{}", 0};
+		.name = "bare2", .device = none, .address = "10.0.0.2", .port = 22, .vars = "{}"};
 	return m;
 }

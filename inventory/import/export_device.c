@@ -1,0 +1,381 @@
+/* export_device - device types, devices with their cords and nodes, cables. */
+#include "agent/base/json.h"
+#include "inventory/import/export_priv.h"
+#include "inventory/model/index.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* --- types --- */
+
+static void write_watts(const struct device_type *t, struct buf *out)
+{
+	struct flow f = {out, 0};
+	bool any = false;
+
+	for (int i = 0; i < BASIS_N; i++)
+		any = any || !isnan(t->watts[i]);
+	if (!any)
+		return;
+	buf_add_text(out, "    watts: {");
+	for (int i = 0; i < BASIS_N; i++)
+		flow_num(&f, MODEL_BASES[i], t->watts[i]);
+	buf_add_text(out, "}\n");
+}
+
+static void write_template(const struct port_template *t, struct buf *out)
+{
+	if (!t->connector) {
+		export_text(out, t->names);
+		return;
+	}
+	buf_add_text(out, "{names: ");
+	export_text(out, t->names);
+	buf_add_text(out, ", type: ");
+	export_text(out, t->connector);
+	buf_add_char(out, '}');
+}
+
+/* The templates of one kind from *at on: one value, or a list of several. */
+static void write_kind(const struct model *m, size_t first, size_t last, struct buf *out)
+{
+	buf_addf(out, "      %s: %s", model_port_kind_name(m->templates.at[first].kind),
+		last - first > 1 ? "[" : "");
+	for (size_t i = first; i < last; i++) {
+		buf_add_text(out, i > first ? ", " : "");
+		write_template(&m->templates.at[i], out);
+	}
+	buf_add_text(out, last - first > 1 ? "]\n" : "\n");
+}
+
+static void write_templates(const struct model *m, size_t type, size_t *at, struct buf *out)
+{
+	size_t end;
+
+	if (*at >= m->templates.n || m->templates.at[*at].type != type)
+		return;
+	buf_add_text(out, "    ports:\n");
+	while (*at < m->templates.n && m->templates.at[*at].type == type) {
+		end = *at;
+		while (end < m->templates.n && m->templates.at[end].type == type &&
+			m->templates.at[end].kind == m->templates.at[*at].kind)
+			end++;
+		write_kind(m, *at, end, out);
+		*at = end;
+	}
+}
+
+void export_types(const struct model *m, struct buf *out)
+{
+	size_t template = 0;
+
+	buf_add_text(out, m->types.n ? "device_types:\n" : "");
+	for (size_t i = 0; i < m->types.n; i++) {
+		const struct device_type *t = &m->types.at[i];
+
+		block_text(out, 0, "  - name", t->name);
+		block_text(out, 4, "maker", t->maker);
+		buf_addf(out, "    height_u: %u\n", t->height_u);
+		buf_add_text(out, t->full_depth ? "" : "    full_depth: false\n");
+		block_num(out, 4, "depth_mm", t->depth_mm);
+		block_num(out, 4, "weight_kg", t->weight_kg);
+		write_watts(t, out);
+		if (t->watts_origin != ORIGIN_DECLARED)
+			block_text(out, 4, "watts_origin", model_origin_name(t->watts_origin));
+		block_text(out, 4, "watts_source", t->watts_source);
+		block_uint(out, 4, "psus", t->psus);
+		block_uint(out, 4, "psus_needed", t->psus_needed);
+		block_uint(out, 4, "gpus", t->gpus);
+		block_text(out, 4, "gpu", t->gpu);
+		write_templates(m, i, &template, out);
+	}
+}
+
+/* --- nodes --- */
+
+static int compare_keys(const void *a, const void *b)
+{
+	const char *const *x = a, *const *y = b;
+
+	return strcmp(*x, *y);
+}
+
+static void write_json(json_t *v, struct buf *out);
+
+/* Keys sorted, as the vars are kept. */
+static void write_object(json_t *v, struct buf *out)
+{
+	struct model_names keys = VEC_INIT;
+	const char *key;
+	json_t *item;
+
+	json_object_foreach(v, key, item)
+	{
+		*vec_push(&keys) = key;
+	}
+	vec_sort(&keys, compare_keys);
+	buf_add_char(out, '{');
+	for (size_t i = 0; i < keys.n; i++) {
+		buf_add_text(out, i ? ", " : "");
+		export_text(out, keys.at[i]);
+		buf_add_text(out, ": ");
+		write_json(json_object_get(v, keys.at[i]), out);
+	}
+	buf_add_char(out, '}');
+	vec_done(&keys);
+}
+
+/* Flow YAML; as deep as json_parse lets it be. */
+static void write_json(json_t *v, struct buf *out)
+{
+	json_t *item;
+	size_t i;
+
+	if (json_is_string(v)) {
+		export_quoted(out, json_string_value(v));
+	} else if (json_is_object(v)) {
+		write_object(v, out);
+	} else if (json_is_array(v)) {
+		buf_add_char(out, '[');
+		json_array_foreach(v, i, item)
+		{
+			buf_add_text(out, i ? ", " : "");
+			write_json(item, out);
+		}
+		buf_add_char(out, ']');
+	} else {
+		json_write(v, out);
+	}
+}
+
+static void write_vars(const struct node *n, struct flow *f)
+{
+	AUTO_JSON vars = NULL;
+
+	if (!n->vars || strcmp(n->vars, "{}") == 0 ||
+		json_parse(str_of(n->vars), (size_t)1 << 20, "vars", &vars, NULL) < 0)
+		return;
+	buf_add_text(f->out, f->n++ ? ", vars: " : "vars: ");
+	write_json(vars, f->out);
+}
+
+/* The inside of a node's flow map. */
+static void write_node(const struct model *m, const struct node *n, bool name, struct buf *out)
+{
+	const char *inherited = n->device == MODEL_NONE ? NULL : m->devices.at[n->device].role;
+	struct flow f = {out, 0};
+
+	buf_add_char(out, '{');
+	flow_text(&f, "name", name ? n->name : NULL);
+	flow_text(&f, "address", n->address);
+	flow_uint(&f, "port", n->port == 22 ? 0 : n->port);
+	flow_text(&f, "user", n->user);
+	if (n->role && (!inherited || strcmp(n->role, inherited) != 0))
+		flow_text(&f, "role", n->role);
+	flow_text(&f, "host_key", n->host_key);
+	write_vars(n, &f);
+	buf_add_text(out, "}\n");
+}
+
+size_t export_inline_nodes(const struct model *m)
+{
+	size_t n = 0, next = 0;
+
+	while (n < m->nodes.n && m->nodes.at[n].device != MODEL_NONE &&
+		m->nodes.at[n].device >= next)
+		next = m->nodes.at[n++].device + 1;
+	return n;
+}
+
+void export_nodes(const struct model *m, struct buf *out)
+{
+	const size_t first = export_inline_nodes(m);
+
+	buf_add_text(out, first < m->nodes.n ? "nodes:\n" : "");
+	for (size_t i = first; i < m->nodes.n; i++) {
+		buf_add_text(out, "  - ");
+		write_node(m, &m->nodes.at[i], true, out);
+	}
+}
+
+/* --- devices --- */
+
+/* What the writer of devices looks up: rows by device, and the ports a type gives. */
+struct devices {
+	const struct model *m;
+	struct buf *out;
+	struct arena *arena;
+	struct model_index *given; /* a port's name of a type -> its template */
+	size_t *first_port, *next_port;
+	size_t *cord; /* of a port */
+	size_t node, inline_nodes;
+};
+
+static void note_templates(struct devices *d)
+{
+	for (size_t i = 0; i < d->m->templates.n; i++) {
+		const struct port_template *t = &d->m->templates.at[i];
+		struct model_names names = VEC_INIT;
+
+		if (model_expand_range(d->arena, t->names, &names, NULL) == 0)
+			vec_each(&names, const char *, name)
+				model_index_put(d->given, NOUN_PORT, t->type, *name, i);
+		vec_done(&names);
+	}
+}
+
+static size_t *no_rows(struct arena *a, size_t n)
+{
+	size_t *rows = arena_alloc(a, (n + 1) * sizeof *rows);
+
+	for (size_t i = 0; i < n; i++)
+		rows[i] = MODEL_NONE;
+	return rows;
+}
+
+/* Backwards, so that each device's chain runs in the model's order. */
+static void chain_ports(struct devices *d)
+{
+	const struct model *m = d->m;
+
+	d->first_port = no_rows(d->arena, m->devices.n);
+	d->next_port = no_rows(d->arena, m->ports.n);
+	d->cord = no_rows(d->arena, m->ports.n);
+	for (size_t i = m->ports.n; i-- > 0;) {
+		d->next_port[i] = d->first_port[m->ports.at[i].device];
+		d->first_port[m->ports.at[i].device] = i;
+	}
+	for (size_t i = 0; i < m->cords.n; i++)
+		d->cord[m->cords.at[i].port] = i;
+}
+
+static bool is_psu(const struct device_type *t, const char *name)
+{
+	uint64_t n;
+
+	return strncmp(name, "psu", 3) == 0 && name[3] != '0' && str_to_u64(str_of(name + 3), &n) &&
+	       n >= 1 && n <= t->psus;
+}
+
+/* Writes what the type does not say of a port already; false when it says all. */
+static bool write_port(const struct devices *d, const struct port *p, size_t type, bool head)
+{
+	const struct port_template *t = NULL;
+	struct port_template psu = {.kind = PORT_POWER};
+	const size_t row = model_index_find(d->given, NOUN_PORT, type, p->name);
+	struct flow f = {d->out, 0};
+	const char *connector;
+
+	if (type != MODEL_NONE && is_psu(&d->m->types.at[type], p->name))
+		t = &psu;
+	else if (row != MODEL_NONE)
+		t = &d->m->templates.at[row];
+	connector =
+		p->type && t && t->connector && strcmp(p->type, t->connector) == 0 ? NULL : p->type;
+	if (t && t->kind == p->kind && !connector && !p->mac)
+		return false;
+	buf_add_text(d->out, head ? "    ports:\n" : "");
+	buf_add_text(d->out, "      - {");
+	flow_text(&f, "name", p->name);
+	if (!t || t->kind != p->kind)
+		flow_text(&f, "kind", model_port_kind_name(p->kind));
+	flow_text(&f, "type", connector);
+	flow_text(&f, "mac", p->mac);
+	buf_add_text(d->out, "}\n");
+	return true;
+}
+
+static void write_ports(const struct devices *d, size_t device)
+{
+	bool any = false;
+
+	for (size_t i = d->first_port[device]; i != MODEL_NONE; i = d->next_port[i])
+		if (write_port(d, &d->m->ports.at[i], d->m->devices.at[device].type, !any))
+			any = true;
+}
+
+static void write_cords(const struct devices *d, size_t device)
+{
+	const struct model *m = d->m;
+	struct flow f = {d->out, 0};
+
+	for (size_t i = d->first_port[device]; i != MODEL_NONE; i = d->next_port[i]) {
+		const struct outlet *o;
+
+		if (d->cord[i] == MODEL_NONE)
+			continue;
+		o = &m->outlets.at[m->cords.at[d->cord[i]].outlet];
+		buf_addf(d->out, "%s%s: ", f.n++ ? ", " : "    cords: {", m->ports.at[i].name);
+		export_text(
+			d->out, arena_printf(d->arena, "%s/%s", m->pdus.at[o->pdu].name, o->name));
+	}
+	buf_add_text(d->out, f.n ? "}\n" : "");
+}
+
+static void write_device(struct devices *d, size_t i)
+{
+	const struct device *dev = &d->m->devices.at[i];
+
+	block_text(d->out, 0, "  - name", dev->name);
+	block_text(d->out, 4, "type", NAME_OF(d->m->types, dev->type));
+	block_text(d->out, 4, "role", dev->role);
+	block_text(d->out, 4, "rack", NAME_OF(d->m->racks, dev->rack));
+	block_uint(d->out, 4, "position", dev->position);
+	if (dev->face != FACE_FRONT)
+		block_text(d->out, 4, "face", model_face_name(dev->face));
+	if (dev->status != STATUS_ACTIVE)
+		block_text(d->out, 4, "status", model_status_name(dev->status));
+	block_text(d->out, 4, "serial", dev->serial);
+	block_num(d->out, 4, "watts_measured", dev->watts_measured);
+	block_num(d->out, 4, "watts_cap", dev->watts_cap);
+	write_ports(d, i);
+	write_cords(d, i);
+	if (d->node < d->inline_nodes && d->m->nodes.at[d->node].device == i) {
+		buf_add_text(d->out, "    node: ");
+		write_node(d->m, &d->m->nodes.at[d->node++], false, d->out);
+	}
+}
+
+void export_devices(const struct model *m, struct buf *out)
+{
+	struct devices d = {.m = m,
+		.out = out,
+		.arena = arena_new(),
+		.given = model_index_new(),
+		.inline_nodes = export_inline_nodes(m)};
+
+	note_templates(&d);
+	chain_ports(&d);
+	buf_add_text(out, m->devices.n ? "devices:\n" : "");
+	for (size_t i = 0; i < m->devices.n; i++)
+		write_device(&d, i);
+	model_index_free(d.given);
+	arena_free(d.arena);
+}
+
+/* --- cables --- */
+
+static void write_end(const struct model *m, const char *key, size_t port, struct flow *f)
+{
+	const struct port *p = &m->ports.at[port];
+
+	buf_addf(f->out, "%s%s: %s/%s", f->n++ ? ", " : "", key, m->devices.at[p->device].name,
+		p->name);
+}
+
+void export_cables(const struct model *m, struct buf *out)
+{
+	buf_add_text(out, m->cables.n ? "cables:\n" : "");
+	for (size_t i = 0; i < m->cables.n; i++) {
+		const struct cable *c = &m->cables.at[i];
+		struct flow f = {out, 0};
+
+		buf_add_text(out, "  - {");
+		write_end(m, "a", c->a, &f);
+		write_end(m, "b", c->b, &f);
+		flow_text(&f, "type", c->type);
+		flow_text(&f, "label", c->label);
+		flow_num(&f, "length_m", c->length_m);
+		buf_add_text(out, "}\n");
+	}
+}
