@@ -123,20 +123,33 @@ install_packages() {
 	}
 }
 
-build() { # PRESET [CMAKE-OPTION ...]
+# Goes on after an error, so that what can be tested is.
+build() { # PRESET TARGETS
+	# shellcheck disable=SC2016 # for the inner shell
+	check "build/$1" 1800 sh -c 'cmake --build "build/$0" --target $1 -- -k 0 || {
+		grep -A 8 -E "error:|FAILED:|cannot find" "$2" > "$2.errors"
+		echo "--- the errors again:"
+		head -n 30 "$2.errors"
+		exit 1
+	}' "$1" "$2" "$logs/build/$1.log"
+}
+
+configure() { # PRESET [CMAKE-OPTION ...]
 	preset=$1
 	shift
-	# shellcheck disable=SC2016 # for the inner shell
-	check "build/$preset" 1800 sh -c 'preset=$1 && shift && cmake --preset "$preset" "$@" &&
-		cmake --build "build/$preset" && if [ "$preset" = release ]; then
-			cmake --build build/release --target agent-folder; fi' - "$preset" "$@"
+	check "configure/$preset" 300 cmake --preset "$preset" "$@"
+}
+
+fuzz_targets() {
+	ctest --test-dir build/fuzz -N -R '^fuzz/' | sed -n 's|.*: fuzz/\(.*\)$|\1_fuzz|p'
 }
 
 run_suites() {
-	if wanted build unit cli plan fault; then build asan; fi
-	if wanted build lab e2e; then build release; fi
+	asan=''
+	if wanted build unit cli plan fault; then configure asan && asan=1 && build asan all; fi
+	if wanted build e2e; then configure release && build release 'all agent-folder'; fi
 	if wanted style; then check style 300 sh tests/style.sh; fi
-	if wanted unit; then check_ctest unit build/asan 1800 -E '^(style|cli/|fuzz/)'; fi
+	if wanted unit && [ -n "$asan" ]; then check_ctest unit build/asan 1800 -E '^(style|cli/|fuzz/)'; fi
 	if wanted cppcheck; then
 		check cppcheck 900 cppcheck --quiet --error-exitcode=1 --inline-suppr --std=c11 -j 2 -I . \
 			--enable=warning,portability --suppress=missingIncludeSystem -D_GNU_SOURCE \
@@ -147,7 +160,8 @@ run_suites() {
 	if wanted plan; then check_scripts plan 300 build/asan; fi
 	if wanted fault; then check_scripts fault 600 build/asan; fi
 	if wanted fuzz; then
-		build fuzz "-DSTOIKA_FUZZ_SECONDS=$([ -n "$long" ] && echo 120 || echo 5)" &&
+		configure fuzz "-DSTOIKA_FUZZ_SECONDS=$([ -n "$long" ] && echo 120 || echo 5)" &&
+			build fuzz "$(fuzz_targets | tr '\n' ' ')" &&
 			check_ctest fuzz build/fuzz 1800 -R '^fuzz/'
 	fi
 	if wanted lab; then check_scripts lab 600 build/release; fi
