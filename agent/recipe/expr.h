@@ -1,8 +1,8 @@
 /*
  * expr - the small expression language of recipes.
  *
- *	or  and  not  in  == != < <= > >=  + -  f(x, ...)  a.b.c  a[0]  'text'  12  1.5  true  [1,
- *2]
+ *	or  and  not  in  == != < <= > >=  + -  f(x, ...)  a.b.c  a[0]
+ *	'text'  12  1.5  true  [1, 2]
  *
  * No loops, no assignment, no function with an effect. Comparing two values of
  * different types is an error, never false. Names start at one of: params,
