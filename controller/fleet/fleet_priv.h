@@ -1,0 +1,116 @@
+/*
+ * fleet_priv - one run in memory, shared by fleet.c (its life), fleet_task.c (one node's
+ * conversation), fleet_order.c (what is sent) and fleet_record.c (what is stored).
+ */
+#pragma once
+
+#include "agent/base/err.h"
+#include "agent/wire/frame.h"
+#include "agent/wire/message.h"
+#include "controller/fleet/fleet.h"
+#include "controller/ssh/link.h"
+
+#define AGENT_COMMAND "/opt/stoika/agent/bin/stoika-agent serve"
+#define DIGEST_LEN    64
+
+enum task_state {
+	TASK_WAITING, /* for a link, maybe until retry_at */
+	TASK_GREETING,
+	TASK_ORDERED,
+	TASK_ANSWERED, /* final or refused came; the channel closes next */
+	TASK_DONE
+};
+
+/* What an agent said at the end. */
+struct answer {
+	enum step_result state;
+	struct result_counts counts;
+	char plan_hash[HASH_HEX];
+	char *reason, *hint;
+	int64_t pass, process;
+	bool refused, busy, absent; /* refused, and why: another run holds it; no such run */
+};
+
+struct task {
+	struct fleet *fleet;
+	const struct node_row *node;
+	struct link *link;
+	enum task_state state;
+	unsigned tries;    /* links lost after the order was given */
+	unsigned followed; /* runs of others that were waited for */
+	int64_t began, retry_at, greeting_since;
+	struct frame_reader reader;
+	char *complaint; /* first line of stderr, or of what came before the greeting */
+	bool met;        /* a hello was seen once: the node is reachable */
+	bool attach;     /* next order: follow our own run */
+	bool given;      /* our order was given at least once */
+	bool bundle_sent;
+	char *follow; /* a run left over by an earlier controller, followed first */
+	int64_t seen; /* last sequence number of our run */
+	struct answer answer;
+	enum step_result result; /* when done */
+	char plan_hash[HASH_HEX];
+};
+
+/* The bundle as shared bytes: its message, then pairs of frame head and slice. */
+struct bundle_stream {
+	struct buf head; /* message, and the first frame's head */
+	struct str payload;
+	char frame_head[5], last_head[5];
+};
+
+struct fleet {
+	struct store *store;
+	const struct keys *keys;
+	const struct fleet_opts *opts;
+	struct fleet_outcome *out;
+	struct arena *arena;
+	struct link_set *links;
+	const char *owner;
+	int lock; /* held while the process lives: tells fleet_recover that the run has an owner */
+	struct pack pack;
+	struct bundle_stream stream;
+	json_t **params; /* per recipe */
+	struct task *tasks;
+	unsigned n, unfinished, retrying;
+	bool stopping; /* a signal came */
+	/* the writer */
+	bool writing;
+	unsigned rows;
+	int64_t renewed, swept;
+	struct err broken; /* the store failed: nothing more can be recorded */
+};
+
+/* --- fleet_task.c --- */
+void task_start(struct task *t);
+/* Called now and then: links that are due, greetings that never came. */
+void task_tick(struct task *t, int64_t now);
+/* The end of the node in this run, with what is known. */
+void task_finish(struct task *t, enum step_result result, const struct err *why);
+/* The same for a controller that was told to stop. */
+void task_stop(struct task *t);
+void task_done(struct task *t);
+
+/* --- fleet_order.c --- */
+int order_prepare(struct fleet *f, struct err *err);
+/* Signs and sends the order that fits the task's state, and the bundle if it is not in held. */
+int order_send(struct task *t, const char *nonce, const json_t *held, struct err *err);
+void order_send_bundle(struct task *t);
+void order_cleanup(struct fleet *f);
+
+/* --- fleet_record.c; each notes a failure of the store in f->broken --- */
+void record_hello(struct task *t, const json_t *hello);
+void record_event(struct task *t, const char *run, const json_t *record);
+void record_facts(struct task *t, json_t *facts);
+void record_result(struct task *t, const char *run, const struct node_result *r);
+void record_commit(struct fleet *f);
+/* A lease for node; E_BUSY when another run holds it. */
+int record_take_lease(struct fleet *f, const struct node_row *node, struct err *err);
+void record_renew_leases(struct fleet *f, int64_t now);
+/* An operation inside the open group; begins one when there is none. */
+bool record_begin(struct fleet *f);
+
+/* --- fleet_lock.c --- */
+int run_lock_take(struct store *s, struct arena *a, const char *id, int *fd, struct err *err);
+void run_lock_drop(struct store *s, struct arena *a, const char *id, int fd);
+int run_make_id(char out[static 64], struct err *err);

@@ -1,0 +1,146 @@
+/*
+ * fleet_record - one writer, group commit: rows gather in one transaction for up to 100 ms.
+ *
+ * Kept are what a step, handler or check changed or could not do; where an agent
+ * stands within its run is in the agent's own journal.
+ */
+#include "agent/base/clock.h"
+#include "agent/base/json.h"
+#include "controller/fleet/fleet_priv.h"
+
+#include <string.h>
+
+#define GROUP_ROWS  500
+#define LEASE_TTL   INT64_C(7200) /* seconds */
+#define RENEW_EVERY (1800 * CLOCK_SEC)
+#define OS_TEXT_MAX 128
+
+bool record_begin(struct fleet *f)
+{
+	if (f->broken.code)
+		return false;
+	if (f->writing)
+		return true;
+	if (store_begin(f->store, &f->broken) < 0)
+		return false;
+	f->writing = true;
+	f->rows = 0;
+	return true;
+}
+
+void record_commit(struct fleet *f)
+{
+	if (!f->writing)
+		return;
+	f->writing = false;
+	if (f->broken.code)
+		store_rollback(f->store);
+	else
+		(void)store_commit(f->store, &f->broken);
+}
+
+static void count_row(struct fleet *f)
+{
+	if (++f->rows >= GROUP_ROWS || f->broken.code)
+		record_commit(f);
+}
+
+void record_hello(struct task *t, const json_t *hello)
+{
+	struct fleet *f = t->fleet;
+
+	if (!record_begin(f))
+		return;
+	(void)store_node_seen(f->store, t->node->id, json_get_str(hello, "version", NULL),
+		json_get_str(hello, "boot_id", NULL), NULL, NULL, NULL, &f->broken);
+	count_row(f);
+}
+
+static bool is_worth_keeping(const json_t *record)
+{
+	static const char *const kinds[] = {"recipe", "step", "handler", "check"};
+	const char *ev = json_get_str(record, "ev", "");
+
+	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
+		if (strcmp(ev, kinds[i]) == 0)
+			return true;
+	return false;
+}
+
+void record_event(struct task *t, const char *run, const json_t *record)
+{
+	struct fleet *f = t->fleet;
+
+	if (!is_worth_keeping(record) || !record_begin(f))
+		return;
+	(void)store_event_add(f->store, run, t->node->id, record, &f->broken);
+	count_row(f);
+}
+
+void record_facts(struct task *t, json_t *facts)
+{
+	struct fleet *f = t->fleet;
+	const json_t *os = json_get(facts, "os");
+	char text[OS_TEXT_MAX];
+	const char *group;
+	json_t *value;
+
+	if (!record_begin(f))
+		return;
+	json_object_foreach(facts, group, value)
+	{
+		if (!f->broken.code)
+			(void)store_put_facts(
+				f->store, t->node->id, group, value, ORIGIN_REPORTED, &f->broken);
+		f->rows++;
+	}
+	snprintf(text, sizeof text, "%s %s", json_get_str(os, "id", ""),
+		json_get_str(os, "version_id", ""));
+	if (!f->broken.code)
+		(void)store_node_seen(f->store, t->node->id, NULL, NULL, os ? text : NULL, NULL,
+			NULL, &f->broken);
+	count_row(f);
+}
+
+void record_result(struct task *t, const char *run, const struct node_result *r)
+{
+	struct fleet *f = t->fleet;
+
+	if (!record_begin(f))
+		return;
+	(void)store_result_put(f->store, run, r, &f->broken);
+	if (!f->broken.code && strcmp(run, f->out->id) == 0)
+		(void)store_lease_drop(f->store, t->node->id, run, &f->broken);
+	count_row(f);
+}
+
+int record_take_lease(struct fleet *f, const struct node_row *node, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct lease holder;
+	const int rc = store_lease_take(
+		f->store, a, node->id, f->out->id, f->owner, LEASE_TTL, &holder, err);
+
+	if (rc == -E_BUSY) {
+		char since[24];
+
+		clock_format(holder.taken * CLOCK_SEC, since);
+		err_set(err, E_BUSY, "run %s by %s holds '%s' since %s", holder.run, holder.owner,
+			node->name, since);
+		err_hint(err, "stoika run watch %s, and try again when it is over", holder.run);
+	}
+	arena_free(a);
+	return rc;
+}
+
+void record_renew_leases(struct fleet *f, int64_t now)
+{
+	if (now - f->renewed < RENEW_EVERY)
+		return;
+	f->renewed = now;
+	for (unsigned i = 0; i < f->n && record_begin(f); i++) {
+		if (f->tasks[i].state != TASK_DONE)
+			(void)record_take_lease(f, f->tasks[i].node, &f->broken);
+		count_row(f);
+	}
+}

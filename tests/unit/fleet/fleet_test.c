@@ -1,0 +1,494 @@
+/* fleet_test - runs over fake nodes behind one sshd: each port is a node with its own behaviour. */
+#include "agent/base/sign.h"
+#include "agent/recipe/recipe.h"
+#include "controller/fleet/fleet.h"
+#include "controller/fleet/keys.h"
+#include "inventory/model/model.h"
+#include "tests/unit/ssh/sshd.h"
+
+#define NODES 12
+
+static struct arena *arena;
+static struct t_sshd server;
+static struct keys keys;
+static struct store *store;
+static struct node_rows rows;
+static unsigned ports[NODES];
+static struct pack_recipe *recipes;
+static unsigned n_recipes;
+
+static char *path_of(const char *rest)
+{
+	return arena_printf(arena, "%s/%s", t_dir(), rest);
+}
+
+static void make_nodes(void)
+{
+	struct model *m = model_new();
+	struct err err = {0};
+
+	m->site = "test";
+	for (unsigned i = 0; i < NODES; i++)
+		*vec_push(&m->nodes) = (struct node){
+			.name = arena_printf(arena, "n%u", i + 1),
+			.device = MODEL_NONE,
+			.address = "127.0.0.1",
+			.user = "root",
+			.role = "gpu",
+			.port = ports[i],
+			.host_key = server.host_key,
+			.vars = "{\"colour\":\"red\"}",
+		};
+	assert_int_equal(store_begin(store, &err), 0);
+	assert_int_equal(store_put_model(store, m, &err), 0);
+	assert_int_equal(store_commit(store, &err), 0);
+	model_free(m);
+	assert_int_equal(store_nodes(store, arena, &rows, &err), 0);
+	assert_int_equal(rows.n, NODES);
+}
+
+static void make_recipe(void)
+{
+	const char *name;
+	struct err err = {0};
+
+	assert_int_equal(mkdir(path_of("alpha"), 0755), 0);
+	t_write_file(path_of("alpha/recipe.yaml"),
+		"recipe: alpha\nabout: a test\nparams:\n  port: {type: int, default: 9100}\n"
+		"steps:\n  - file: {path: /etc/alpha, content: x}\n",
+		0644);
+	name = path_of("alpha");
+	assert_int_equal(pack_resolve(arena, &name, 1, &recipes, &n_recipes, &err), 0);
+}
+
+static void set_up(void)
+{
+	AUTO_BUF extra = {0};
+	char *db, *authorized;
+	struct err err = {0};
+
+	if (arena)
+		return;
+	buf_init(&extra, 4096);
+	arena = arena_new();
+	db = path_of("stoika.db");
+	assert_int_equal(keys_make(db, &err), 0);
+	assert_int_equal(keys_load(db, &keys, &err), 0);
+	assert_int_equal(store_open(db, STORE_CREATE, &store, &err), 0);
+	assert_int_equal(mkdir(path_of("fake"), 0755), 0);
+	t_run((const char *const[]){
+		"cp", path_of("keys/sign.pub"), path_of("fake/sign.pub"), NULL});
+	authorized = arena_printf(arena, "command=\"%s %s\" %s\n", FAKE_AGENT, path_of("fake"),
+		link_key_public(keys.ssh));
+	for (unsigned i = 0; i < NODES; i++) {
+		ports[i] = t_free_port();
+		buf_addf(&extra, "Port %u\n", ports[i]);
+	}
+	t_sshd_start(&server, "ed25519", authorized, buf_text(&extra));
+	make_nodes();
+	make_recipe();
+}
+
+/* How node i (from 1) behaves from now on. */
+static void behave(unsigned i, const char *mode)
+{
+	char *path = path_of(arena_printf(arena, "fake/%u", ports[i - 1]));
+
+	t_write_file(path, mode, 0644);
+	(void)unlink(arena_printf(arena, "%s.count", path));
+	(void)unlink(arena_printf(arena, "%s.bundle", path));
+}
+
+static const char *left_by(unsigned i, const char *suffix)
+{
+	char *text = arena_alloc(arena, 8192);
+
+	t_read_file(path_of(arena_printf(arena, "fake/%u%s", ports[i - 1], suffix)), text, 8192);
+	return text;
+}
+
+struct seen {
+	unsigned events, done;
+	enum step_result state[NODES + 1];
+	const char *reason[NODES + 1], *hint[NODES + 1];
+	struct node_result result[NODES + 1];
+};
+
+static void on_event(void *ctx, const struct node_row *node, const json_t *record)
+{
+	struct seen *s = ctx;
+
+	(void)node;
+	assert_null(json_get(record, "t"));
+	s->events++;
+}
+
+static void on_done(void *ctx, const struct node_row *node, const struct node_result *r)
+{
+	struct seen *s = ctx;
+	const unsigned i = (unsigned)strtoul(node->name + 1, NULL, 10);
+
+	s->done++;
+	s->state[i] = r->state;
+	s->reason[i] = arena_strdup(arena, r->reason);
+	s->hint[i] = arena_strdup(arena, r->hint);
+	s->result[i] = *r;
+	if (getenv("T_VERBOSE"))
+		print_message(
+			"%s %s: %s; %s\n", node->name, result_name(r->state), r->reason, r->hint);
+}
+
+static struct fleet_opts opts(enum order_mode mode, struct seen *seen)
+{
+	*seen = (struct seen){0};
+	return (struct fleet_opts){
+		.mode = mode,
+		.recipes = mode == ORDER_FACTS ? NULL : recipes,
+		.n_recipes = mode == ORDER_FACTS ? 0 : n_recipes,
+		.nodes_text = "test",
+		.by = "tester",
+		.ctx = seen,
+		.event = on_event,
+		.done = on_done,
+	};
+}
+
+/* Runs over nodes from..to. */
+static void run(const struct fleet_opts *o, unsigned from, unsigned to, struct fleet_outcome *out)
+{
+	struct node_refs refs = VEC_INIT;
+	struct err err = {0};
+	int rc;
+
+	for (unsigned i = from; i <= to; i++)
+		*vec_push(&refs) = &rows.at[i - 1];
+	rc = fleet_run(store, &keys, &refs, o, out, &err);
+	if (rc < 0)
+		print_error("%s\n", err.msg);
+	assert_int_equal(rc, 0);
+	vec_done(&refs);
+}
+
+static void no_lease_is_left(void)
+{
+	struct err err = {0};
+
+	assert_int_equal(store_begin(store, &err), 0);
+	vec_each(&rows, struct node_row, n) {
+		struct lease holder;
+
+		assert_int_equal(
+			store_lease_take(store, arena, n->id, "probe", "me", 1, &holder, &err), 0);
+	}
+	store_rollback(store);
+}
+
+TEST(applies_to_all)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+	struct run_row row;
+	struct node_results results = VEC_INIT;
+	struct event_rows events = VEC_INIT;
+	struct err err = {0};
+
+	for (unsigned i = 1; i <= 6; i++)
+		behave(i, i == 6 ? "failed" : i == 5 ? "need" : i == 4 ? "noise" : "changed");
+	run(&o, 1, 6, &out);
+	assert_int_equal(out.nodes.n[RESULT_CHANGED], 5);
+	assert_int_equal(out.nodes.n[RESULT_FAILED], 1);
+	assert_int_equal(out.unreachable, 0);
+	assert_int_equal(seen.done, 6);
+	assert_int_equal(seen.events, 18);
+	assert_string_equal(seen.reason[6], "a step failed");
+	assert_true(seen.result[1].agent_pass == 750000 && seen.result[1].agent_process == 3000000);
+	assert_int_equal(store_run_find(store, arena, out.id, &row, &err), 0);
+	assert_string_equal(row.state, "failed");
+	assert_string_equal(row.recipes, "alpha");
+	assert_string_equal(row.mode, "apply");
+	assert_string_equal(row.plan_hash, out.plan_hash);
+	assert_int_equal(store_results(store, arena, out.id, &results, &err), 0);
+	assert_int_equal(results.n, 6);
+	assert_int_equal(results.at[0].counts.n[RESULT_OK], 2);
+	/* start and intent are not kept */
+	assert_int_equal(store_events(store, arena, out.id, 0, &events, &err), 0);
+	assert_int_equal(events.n, 6);
+	vec_each(&events, struct event_row, e)
+		json_decref(e->record);
+	vec_done(&events);
+	vec_done(&results);
+	no_lease_is_left();
+	/* the order says what recipes may ask, and the bundle came whole */
+	assert_non_null(strstr(left_by(1, ".order"), "\"colour\":\"red\""));
+	assert_non_null(strstr(left_by(1, ".order"), "\"port\":9100"));
+	assert_non_null(strstr(left_by(1, ".order"), "\"role\":\"gpu\""));
+	assert_true(strtoul(left_by(5, ".bundle"), NULL, 10) > 50);
+}
+
+static const struct {
+	const char *mode;
+	enum order_mode order;
+	enum step_result state;
+	unsigned sessions;
+	const char *reason, *hint;
+} TROUBLES[] = {
+	{"shell", ORDER_APPLY, RESULT_FAILED, 1, "Welcome to node 7", "agent install"},
+	{"none", ORDER_APPLY, RESULT_FAILED, 1, "not installed", "agent install n"},
+	{"flood", ORDER_APPLY, RESULT_FAILED, 1, "not our agent", "start-up"},
+	{"early", ORDER_APPLY, RESULT_FAILED, 1, "'final' where it cannot stand",
+		"agent install n"},
+	{"oversize", ORDER_APPLY, RESULT_FAILED, 1, "a frame of", "agent install n"},
+	{"proto", ORDER_APPLY, RESULT_FAILED, 1, "protocol 99", "agent install n"},
+	{"refuse", ORDER_APPLY, RESULT_DENIED, 1, "not for me", "do this"},
+	{"refuse-early", ORDER_APPLY, RESULT_FAILED, 1, "not for me", "do this"},
+	{"busy", ORDER_APPLY, RESULT_DENIED, 1, "run foreign-1 by someone holds 'n", "watch"},
+	{"torn", ORDER_APPLY, RESULT_UNKNOWN, 3, "without an answer", "run show"},
+	{"liar", ORDER_APPLY, RESULT_UNKNOWN, 3, "said 'changed' and then failed", "run show"},
+	{"killed", ORDER_APPLY, RESULT_UNKNOWN, 3, "killed by signal KILL", "run show"},
+	{"badfinal", ORDER_APPLY, RESULT_UNKNOWN, 3, "another-run", "run show"},
+	{"seqless", ORDER_APPLY, RESULT_UNKNOWN, 3, "without its number", "run show"},
+	{"liar-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
+	{"lost-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
+	{"torn-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
+	{"absent", ORDER_APPLY, RESULT_CHANGED, 3, "", ""},
+	{"torn", ORDER_PLAN, RESULT_FAILED, 3, "without an answer", ""},
+	{"lost-once", ORDER_PLAN, RESULT_CHANGED, 2, "", ""},
+};
+#define TROUBLES_N (sizeof TROUBLES / sizeof *TROUBLES)
+
+static void check_trouble(size_t i, unsigned node, const struct seen *seen)
+{
+	if (seen->state[node] != TROUBLES[i].state ||
+		!strstr(seen->reason[node], TROUBLES[i].reason))
+		print_error("%s: %s: %s\n", TROUBLES[i].mode, result_name(seen->state[node]),
+			seen->reason[node]);
+	assert_int_equal(seen->state[node], TROUBLES[i].state);
+	assert_non_null(strstr(seen->reason[node], TROUBLES[i].reason));
+	assert_non_null(strstr(seen->hint[node], TROUBLES[i].hint));
+	assert_int_equal(strtoul(left_by(node, ".count"), NULL, 10), TROUBLES[i].sessions);
+}
+
+/* All at once, as in life: the others' troubles are nobody's business. */
+static void run_troubles(size_t from, size_t n)
+{
+	struct seen seen;
+	const struct fleet_opts o = opts(TROUBLES[from].order, &seen);
+	struct fleet_outcome out;
+
+	for (size_t i = 0; i < n; i++)
+		behave((unsigned)i + 1, TROUBLES[from + i].mode);
+	run(&o, 1, (unsigned)n, &out);
+	assert_int_equal(seen.done, n);
+	for (size_t i = 0; i < n; i++)
+		check_trouble(from + i, (unsigned)i + 1, &seen);
+	no_lease_is_left();
+}
+
+TEST(troubles_have_cause_and_hint)
+{
+	set_up();
+	run_troubles(0, 9);
+	run_troubles(9, 9);
+	run_troubles(18, 2);
+}
+
+TEST(attach_asks_only_for_the_rest)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+
+	behave(1, "lost-once");
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_non_null(strstr(left_by(1, ".order"), "\"mode\":\"attach\""));
+	assert_non_null(strstr(left_by(1, ".order"), "\"after\":1"));
+	assert_int_equal(seen.events, 3); /* 1, then 2 and 3 */
+}
+
+TEST(an_earlier_run_of_ours_is_followed_first)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome first, out;
+	struct node_results results = VEC_INIT;
+	struct err err = {0};
+
+	behave(1, "none");
+	run(&o, 1, 1, &first);
+	assert_int_equal(seen.state[1], RESULT_FAILED);
+	behave(1, arena_printf(arena, "busy-ours %s", first.id));
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 2);
+	/* and the earlier run has its result now */
+	assert_int_equal(store_results(store, arena, first.id, &results, &err), 0);
+	assert_int_equal(results.n, 1);
+	assert_int_equal(results.at[0].state, RESULT_CHANGED);
+	vec_done(&results);
+}
+
+TEST(unreachable_and_unpinned_nodes)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct node_row odd[4];
+	struct node_refs refs = VEC_INIT;
+	struct fleet_outcome out;
+	struct err err = {0};
+
+	behave(5, "changed");
+	for (unsigned i = 0; i < 4; i++)
+		odd[i] = rows.at[i];
+	odd[0].port = t_free_port();
+	odd[1].host_key = NULL;
+	odd[2].address = "";
+	odd[3].host_key = "ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIL2lLaJ";
+	for (unsigned i = 0; i < 4; i++)
+		*vec_push(&refs) = &odd[i];
+	*vec_push(&refs) = &rows.at[4];
+	assert_int_equal(fleet_run(store, &keys, &refs, &o, &out, &err), 0);
+	vec_done(&refs);
+	assert_int_equal(seen.state[1], RESULT_FAILED);
+	assert_int_equal(out.unreachable, 1);
+	assert_int_equal(seen.state[2], RESULT_DENIED);
+	assert_non_null(strstr(seen.hint[2], "--known-hosts"));
+	assert_int_equal(seen.state[3], RESULT_FAILED);
+	assert_non_null(strstr(seen.reason[3], "no address"));
+	assert_int_equal(seen.state[4], RESULT_DENIED);
+	assert_non_null(strstr(seen.reason[4], "host key"));
+	assert_int_equal(seen.state[5], RESULT_CHANGED);
+}
+
+TEST(a_held_node_is_denied)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+	struct lease holder;
+	struct err err = {0};
+
+	behave(1, "changed");
+	behave(2, "changed");
+	assert_int_equal(store_begin(store, &err), 0);
+	assert_int_equal(store_lease_take(store, arena, rows.at[0].id, "other-run",
+				 "somebody@elsewhere pid 1 start 1 boot b", 600, &holder, &err),
+		0);
+	assert_int_equal(store_commit(store, &err), 0);
+	run(&o, 1, 2, &out);
+	assert_int_equal(seen.state[1], RESULT_DENIED);
+	assert_non_null(strstr(seen.reason[1], "run other-run by somebody@elsewhere"));
+	assert_non_null(strstr(seen.reason[1], "holds"));
+	assert_int_equal(seen.state[2], RESULT_CHANGED);
+	assert_int_equal(store_begin(store, &err), 0);
+	assert_int_equal(store_lease_drop_run(store, "other-run", &err), 0);
+	assert_int_equal(store_commit(store, &err), 0);
+}
+
+TEST(facts_are_stored)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_FACTS, &seen));
+	struct fleet_outcome out;
+	struct node_rows now = VEC_INIT;
+	AUTO_JSON facts = NULL;
+	struct err err = {0};
+
+	behave(1, "ok");
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_OK);
+	assert_int_equal(store_get_facts(store, rows.at[0].id, &facts, &err), 0);
+	assert_string_equal(json_get_str(json_get(facts, "os"), "id", ""), "debian");
+	assert_int_equal(store_nodes(store, arena, &now, &err), 0);
+	assert_string_equal(now.at[0].os, "debian 12");
+	assert_string_equal(now.at[0].agent, "9.9.9");
+	assert_string_equal(now.at[0].boot_id, "boot-1");
+	vec_done(&now);
+}
+
+TEST(applies_only_the_plan_that_was_shown)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_PLAN, &seen));
+	struct node_refs refs = VEC_INIT;
+	struct fleet_outcome plan, out;
+	struct err err = {0};
+	char prefix[13];
+
+	behave(1, "changed");
+	run(&o, 1, 1, &plan);
+	o = opts(ORDER_APPLY, &seen);
+	snprintf(prefix, sizeof prefix, "%.12s", plan.plan_hash);
+	o.plan_hash = prefix;
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.done, 1);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	*vec_push(&refs) = &rows.at[0];
+	o = opts(ORDER_APPLY, &seen);
+	o.plan_hash = "0123456789ab";
+	assert_int_equal(fleet_run(store, &keys, &refs, &o, &out, &err), -E_STATE);
+	assert_int_equal(seen.done, 0);
+	o.plan_hash = "01";
+	assert_int_equal(fleet_run(store, &keys, &refs, &o, &out, &err), -E_SYNTAX);
+	vec_done(&refs);
+}
+
+TEST(a_stopped_controller_ends_in_order)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+	struct run_row row;
+	struct err err = {0};
+	const pid_t self = getpid();
+	pid_t child;
+
+	behave(1, "slow");
+	behave(2, "changed");
+	child = fork();
+	if (child == 0) {
+		sleep(5);
+		kill(self, SIGTERM);
+		_exit(0);
+	}
+	run(&o, 1, 2, &out);
+	waitpid(child, NULL, 0);
+	assert_int_equal(seen.state[1], RESULT_INTERRUPTED);
+	assert_non_null(strstr(seen.reason[1], "go on by itself"));
+	assert_int_equal(seen.state[2], RESULT_CHANGED);
+	assert_int_equal(store_run_find(store, arena, out.id, &row, &err), 0);
+	assert_string_equal(row.state, "interrupted");
+	no_lease_is_left();
+}
+
+TEST(a_killed_controller_is_cleaned_up_after)
+{
+	struct run_row row = {.id = "dead-run", .mode = "apply", .state = "running", .n_nodes = 1};
+	unsigned n = 0;
+	struct err err = {0};
+
+	set_up();
+	assert_int_equal(store_begin(store, &err), 0);
+	assert_int_equal(store_run_add(store, &row, &err), 0);
+	assert_int_equal(store_commit(store, &err), 0);
+	assert_int_equal(fleet_recover(store, &n, &err), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(store_run_find(store, arena, "dead-run", &row, &err), 0);
+	assert_string_equal(row.state, "interrupted");
+	assert_int_equal(fleet_recover(store, &n, &err), 0);
+	assert_int_equal(n, 0);
+}
+
+TEST(z_clean_up)
+{
+	for (unsigned i = 0; i < n_recipes; i++)
+		recipe_done(recipes[i].recipe);
+	vec_done(&rows);
+	keys_done(&keys);
+	store_close(store);
+	t_sshd_stop(&server);
+	arena_free(arena);
+}
+
+T_MAIN
