@@ -52,7 +52,7 @@ struct journal_due {
 struct journal_left {
 	const char *run;           /* NULL: nothing is left */
 	const char *recipe, *step; /* where it was; NULL when between steps or ended */
-	bool ended;                /* it came to its end, and left handlers */
+	bool ended;                /* it came to its end; then only handlers can be left */
 	unsigned n_handlers;
 	struct journal_due *handlers;
 };

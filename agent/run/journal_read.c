@@ -237,8 +237,6 @@ int journal_unfinished(int state, struct arena *a, struct journal_left *out, str
 		left = (struct journal_left){0};
 	else if (rc < 0)
 		return rc;
-	if (left.ended && left.n_handlers == 0)
-		left = (struct journal_left){0};
 	*out = left;
 	return 0;
 }

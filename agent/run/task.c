@@ -23,6 +23,15 @@ static const char *instance_name(
 		STR_ARG(str_first(str_of(label), NAME_MAX_BYTES)));
 }
 
+/* A name made from an argument shows the template until the argument is known. */
+static void name_by_arguments(struct execution *x, struct task *t)
+{
+	const char *main = json_get_str(t->args, "path", json_get_str(t->args, "name", NULL));
+
+	if (main && strstr(t->step->name, "{{"))
+		t->name = arena_printf(x->arena, "%s %s", t->step->kind->name, main);
+}
+
 static int be_unknown(struct execution *x, struct task *t, const char *why)
 {
 	t->verdict = RESULT_UNKNOWN;
@@ -91,7 +100,10 @@ int task_decide(struct execution *x, struct task *t, struct err *err)
 	rc = step_args_eval(x->recipe, t->step, &x->scope, &t->args, &unknown, err);
 	if (rc < 0)
 		return rc;
-	return unknown ? be_unknown(x, t, unknown) : check(x, t, err);
+	if (unknown)
+		return be_unknown(x, t, unknown);
+	name_by_arguments(x, t);
+	return check(x, t, err);
 }
 
 int task_check_again(struct execution *x, struct task *t, struct err *err)

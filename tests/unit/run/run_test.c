@@ -92,7 +92,7 @@ TEST(run_when_each_as_and_params)
 	assert_string_equal(stage_read(&s, "after"), "yes");
 	assert_int_equal(COUNT(&s, RESULT_CHANGED), 4);
 	assert_int_equal(COUNT(&s, RESULT_SKIPPED), 2);
-	stage_says(stage_event_str(&s, "step", 2, "name"), "[c]");
+	stage_says(stage_event_str(&s, "step", 2, "name"), "/each-c");
 	stage_run(&s, ORDER_APPLY, "demo");
 	assert_int_equal(COUNT(&s, RESULT_SKIPPED), 3);
 	assert_int_equal(COUNT(&s, RESULT_OK), 3);
