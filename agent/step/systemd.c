@@ -348,6 +348,7 @@ static bool has_ended_well(const struct service_wish *w, const struct shown *s)
 	return w->verb && strcmp(s->active, "inactive") == 0 && strcmp(s->result, "success") == 0;
 }
 
+/* A service that is restarted by systemd again and again is "activating", so "down" is final. */
 static int settle(
 	const struct step_env *env, const struct service_wish *w, const char *unit, struct err *err)
 {
@@ -355,19 +356,20 @@ static int settle(
 	const bool up = w->running == SERVICE_YES;
 	char detail[96];
 	struct shown s;
-	int looks = 0, rc;
+	int good = 0, bad = 0, rc;
 
-	for (;;) {
+	while (bad < SETTLE_LOOKS) {
 		rc = show(env, unit, &s, err);
 		if (rc < 0)
 			return rc;
 		if (up ? is_up(&s) || has_ended_well(w, &s) : is_down(&s))
-			looks++;
+			good++;
 		else
-			looks = 0;
-		if (looks >= (up ? SETTLE_LOOKS : 1))
+			good = 0;
+		if (good >= (up ? SETTLE_LOOKS : 1))
 			return 0;
-		if ((up && strcmp(s.active, "failed") == 0) || clock_mono() >= deadline)
+		bad = up && good == 0 && is_down(&s) ? bad + 1 : 0;
+		if (clock_mono() >= deadline)
 			break;
 		clock_sleep(SETTLE_STEP);
 	}

@@ -96,6 +96,8 @@ static inline void tree_init(struct tree *t)
 {
 	static int number;
 
+	if (geteuid() != 0)
+		skip(); /* owners and chroot */
 	memset(t, 0, sizeof *t);
 	snprintf(t->path, sizeof t->path, "%s/root%d", t_dir(), number++);
 	assert_int_equal(mkdir(t->path, 0755), 0);
