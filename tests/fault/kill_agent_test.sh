@@ -1,9 +1,8 @@
 #!/bin/sh
 # An apply killed at its n-th system call, or failed there, leaves nothing half done: the next apply gives
 # the same tree as one that was never disturbed. Every call with --long (STOIKA_LONG), else a sample.
-# shellcheck disable=SC2154 # STOIKA_BUILD is set by check.sh
+# shellcheck disable=SC1091,SC2154 # check.sh is found from where this stands, and sets STOIKA_BUILD
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
-# shellcheck source=../check.sh
 . "$TOP/tests/check.sh"
 
 EXECUTE=$STOIKA_BUILD/bin/execute
