@@ -4,7 +4,8 @@
 
 #define CUT_MARK "... the diff is longer and was cut here\n"
 
-static void set_state(struct step_report *r, enum step_state state, const char *fmt, va_list ap)
+__attribute__((format(printf, 3, 0))) static void set_state(
+	struct step_report *r, enum step_state state, const char *fmt, va_list ap)
 {
 	if (r->state == state || r->state == STEP_DIFFERS)
 		return;
