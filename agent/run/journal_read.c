@@ -236,7 +236,8 @@ int journal_unfinished(int state, struct arena *a, struct journal_left *out, str
 	if (rc == -E_NOTFOUND) /* someone cleared the folder by hand */
 		left = (struct journal_left){0};
 	else if (rc < 0)
-		return rc;
+		return err_hint(err, "if that journal is beyond repair, remove " JOURNAL_RUNS
+				     "/" JOURNAL_LINK " below the agent's state");
 	*out = left;
 	return 0;
 }

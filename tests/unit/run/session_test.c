@@ -557,6 +557,48 @@ TEST(session_goes_on_without_its_link_and_is_attached)
 	peer_done(&p);
 }
 
+/* Steps whose events are more than a link holds that nobody reads. */
+static void add_big_steps(struct buf *yaml)
+{
+	buf_add_text(yaml, "recipe: demo\nsteps:\n");
+	for (int i = 0; i < 16; i++) {
+		buf_addf(yaml, "  - file: {path: /big%d, content: \"", i);
+		for (int k = 0; k < 4000; k++)
+			buf_addf(yaml, "%d-%d\\n", i, k);
+		buf_add_text(yaml, "\"}\n");
+	}
+	buf_add_text(yaml, "  - file: {path: /z, content: z}\n");
+}
+
+TEST(session_goes_on_when_nobody_reads)
+{
+	struct peer p;
+	struct order_recipe r;
+	struct order o;
+	struct buf yaml;
+	json_t *m;
+
+	peer_init(&p);
+	buf_init(&yaml, 1 << 20);
+	add_big_steps(&yaml);
+	assert_true(buf_ok(&yaml));
+	make_bundle(&p, buf_text(&yaml));
+	buf_done(&yaml);
+	greet(&p);
+	o = plain_order(&p, ORDER_APPLY, &r);
+	send_order(&p, &o, p.key);
+	send_bundle(&p);
+	assert_true(wait_for_file(&p, "z"));
+	hang_up(&p);
+	assert_int_equal(waitpid(p.pid, NULL, 0), p.pid);
+	m = run_once(&p, ORDER_ATTACH, "run-1");
+	assert_string_equal(json_get_str(m, "state", ""), "changed");
+	assert_int_equal(json_get_int(json_get(m, "counts"), "changed", 0), 17);
+	json_decref(m);
+	assert_int_equal(finish(&p), 0);
+	peer_done(&p);
+}
+
 TEST(session_goes_on_when_its_relay_is_killed)
 {
 	struct peer p;
