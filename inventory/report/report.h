@@ -1,0 +1,20 @@
+/*
+ * report - what 'stoika list' prints: racks, nodes, runs.
+ *
+ * Takes data, writes into a buffer, touches nothing else. An empty list is a
+ * sentence for a person and [] in JSON.
+ */
+#pragma once
+
+#include "inventory/audit/power.h"
+#include "inventory/report/table.h"
+#include "inventory/store/store.h"
+
+/* Loads of rack_loads_make for m. */
+void report_racks(const struct model *m, const struct rack_loads *loads,
+	const struct report_opts *o, struct buf *out);
+/* now: wall seconds, for "3 min ago". */
+void report_nodes(
+	const struct node_rows *rows, int64_t now, const struct report_opts *o, struct buf *out);
+void report_runs(
+	const struct run_rows *rows, int64_t now, const struct report_opts *o, struct buf *out);
