@@ -1,0 +1,96 @@
+#!/bin/sh
+# install.sh SHA256 UNPACK NAME SIGN-KEY KEY-TYPE KEY < ARCHIVE - the agent onto this node, all or nothing.
+#
+# Run over SSH by "stoika agent install". Everything is prepared beside its place first; only when
+# all of it is there are the names switched. What the node had before stays if anything fails.
+set -eu
+umask 022
+export LC_ALL=C
+sha=$1 unpack=$2 name=$3 sign=$4 key="$5 $6"
+
+top=/opt/stoika
+short=$(echo "$sha" | cut -c1-12)
+new=$top/agent-$short
+made=$top/.new-$short.$$
+etc=/etc/stoika-agent
+state=/var/lib/stoika-agent
+command='/opt/stoika/agent/bin/stoika-agent serve'
+home=$(awk -F: '$3 == 0 { print $6; exit }' /etc/passwd)
+fresh=no
+
+undo() {
+	rm -rf "$made" "$made.tar" "$top/.agent.$$" "$etc/.pub.$$" "$state/.name.$$"
+	[ -z "${keys:-}" ] || rm -f "$keys.stoika.$$"
+	[ "$fresh" = no ] || rm -rf "$new"
+}
+fail() {
+	echo "$*" >&2
+	undo
+	exit 1
+}
+trap 'undo; exit 1' HUP INT TERM
+
+[ "$(id -u)" = 0 ] || fail 'the agent is installed by root only; log in as root'
+mkdir -p "$top" "$etc" "$state" || fail 'cannot make the folders of the agent'
+chmod 700 "$state"
+# left by installs that were killed
+rm -rf "$top"/.new-* "$top"/.agent.*
+
+# The folder, named after its content, so one that is there is complete.
+if [ -x "$new/bin/stoika-agent" ]; then
+	cat > /dev/null
+else
+	mkdir "$made" || fail "no space for the agent in $top"
+	cat > "$made.tar" || fail "no space for the agent in $top"
+	echo "$sha  $made.tar" | sha256sum -c > /dev/null 2>&1 || fail 'the archive did not come whole'
+	case $unpack in
+	zstd) zstd -qdc < "$made.tar" | tar -xf - --no-same-owner -C "$made" ;;
+	*) gzip -dc < "$made.tar" | tar -xf - --no-same-owner -C "$made" ;;
+	esac || fail "cannot unpack the agent in $top"
+	rm -f "$made.tar"
+	[ -x "$made/bin/stoika-agent" ] || fail 'the archive holds no agent'
+	sync -f "$made" 2> /dev/null || sync
+	mv -T "$made" "$new" || fail "cannot move the agent into place in $top"
+	fresh=yes
+fi
+version=$("$new/lib/ld-linux-x86-64.so.2" --library-path "$new/lib" "$new/bin/stoika-agent" version) ||
+	fail 'the agent does not run on this node'
+
+# The other files, beside their places.
+echo "$sign" > "$etc/.pub.$$" || fail "no space in $etc"
+echo "$name" > "$state/.name.$$" || fail "no space in $state"
+[ -d "$home/.ssh" ] || mkdir -m 700 "$home/.ssh" || fail "cannot make $home/.ssh"
+keys=$home/.ssh/authorized_keys
+[ ! -L "$keys" ] || keys=$(readlink -f "$keys")
+if [ -e "$keys" ]; then
+	cp -p "$keys" "$keys.stoika.$$" || fail "no space in $home/.ssh"
+	# 1 is grep's word for "nothing of others was there"
+	grep -vF "command=\"$command\"" "$keys" > "$keys.stoika.$$" || [ $? = 1 ] || fail "no space in $home/.ssh"
+else
+	(umask 077 && : > "$keys.stoika.$$") || fail "no space in $home/.ssh"
+fi
+echo "restrict,command=\"$command\" $key stoika" >> "$keys.stoika.$$" || fail "no space in $home/.ssh"
+ln -s "agent-$short" "$top/.agent.$$" || fail "cannot make a link in $top"
+
+# The switch. Nothing below needs space.
+old=$(readlink "$top/agent" || :)
+mv -f "$etc/.pub.$$" "$etc/controller.pub"
+mv -f "$state/.name.$$" "$state/name"
+if cmp -s "$keys.stoika.$$" "$keys"; then
+	rm -f "$keys.stoika.$$"
+else
+	mv -f "$keys.stoika.$$" "$keys"
+fi
+mv -T "$top/.agent.$$" "$top/agent" || fail "$top/agent is in the way"
+if ! "$top/agent/bin/stoika-agent" version > /dev/null; then
+	[ -z "$old" ] || { ln -s "$old" "$top/.agent.$$" && mv -T "$top/.agent.$$" "$top/agent"; }
+	fail 'the agent does not run on this node'
+fi
+if command -v restorecon > /dev/null 2>&1; then
+	restorecon -R "$top" "$etc" "$state" "$home/.ssh" 2> /dev/null || :
+fi
+# The one before stays, for runs that still use it.
+for dir in "$top"/agent-*; do
+	[ "$old" = "agent-$short" ] || [ "$dir" = "$new" ] || [ "$dir" = "$top/$old" ] || rm -rf "$dir"
+done
+echo "STOIKA-INSTALLED $version"
