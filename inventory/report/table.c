@@ -174,7 +174,7 @@ static void fit(const struct table *t, size_t *widths)
 	}
 }
 
-/* The bytes of the first line when s is wrapped: at a blank or behind a comma, if there is one. */
+/* The bytes of the first line when s is wrapped: at a blank or behind a comma or a hyphen. */
 static size_t line_bytes(struct str s, size_t width)
 {
 	const size_t most = bytes_of(s, width);
@@ -184,7 +184,7 @@ static size_t line_bytes(struct str s, size_t width)
 	if (s.p[most] == ' ')
 		return most;
 	for (size_t i = most; i > 1; i--)
-		if (s.p[i - 1] == ' ' || s.p[i - 1] == ',')
+		if (s.p[i - 1] == ' ' || s.p[i - 1] == ',' || s.p[i - 1] == '-')
 			return i;
 	return most;
 }

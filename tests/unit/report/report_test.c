@@ -236,7 +236,7 @@ TEST(runs)
 	has(&text, "20261130-abc");
 	has(&text, "gpu[01-1");
 	has(&text, "running");
-	has(&text, "container-toolkit");
+	has(&text, "container-\n");
 	buf_clear(&text);
 	report_runs(&rows, NOW, &PIPE, &text);
 	has(&text, "14 ok, 3 failed");
