@@ -61,7 +61,7 @@ show() { # CMD ...
 		code=0
 		"$@" 2>&1 < /dev/null 9>&- || code=$?
 		echo "$code" > "$home/code"
-	} | tee -a "$log" | sed 's/^/    /'
+	} | tee -a "$log" | sed -u 's/^/    /'
 	[ "$(cat "$home/code")" = 0 ] || failed "$(cat "$home/code")" "$@"
 }
 
