@@ -50,14 +50,15 @@ static int set_limit(int what, uint64_t value, struct err *err)
 	return 0;
 }
 
-/* Kernels without it, or with it switched off at boot, are served without it. */
+/* Kernels without it, with it switched off at boot, or behind a container's filter of system calls:
+ * without it. */
 static int enter_landlock(struct err *err)
 {
 	struct landlock_ruleset_attr all = {.handled_access_fs = ALL_OF_V1};
 	struct landlock_path_beneath_attr target = {.allowed_access = WRITING, .parent_fd = TARGET};
 	/* without the members that later versions added, which old kernels refuse */
 	long rules = syscall(SYS_landlock_create_ruleset, &all, sizeof all.handled_access_fs, 0);
-	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP))
+	if (rules < 0 && (errno == ENOSYS || errno == EOPNOTSUPP || errno == EPERM))
 		return 0;
 	if (rules < 0 ||
 		syscall(SYS_landlock_add_rule, (int)rules, LANDLOCK_RULE_PATH_BENEATH, &target,

@@ -77,7 +77,7 @@ static int install(const struct invocation *inv, struct store *s, const struct n
 {
 	struct keys keys = {0};
 	struct fleet_outcome out = {0};
-	struct run_view *view = run_view_new(ORDER_FACTS, (unsigned)refs->n, inv->json);
+	struct run_view *view = run_view_new(ORDER_FACTS, refs, inv->json);
 	struct install_opts o = {
 		.identity = option_get(inv, "identity"),
 		.agent_dir = agent_dir(inv),

@@ -155,7 +155,7 @@ static void work_done(struct work *w)
 static int run_work(
 	const struct invocation *inv, const struct work *w, enum order_mode mode, struct err *err)
 {
-	struct run_view *view = run_view_new(mode, (unsigned)w->nodes.n, inv->json);
+	struct run_view *view = run_view_new(mode, &w->nodes, inv->json);
 	struct fleet_outcome out = {0};
 	struct fleet_opts o = {
 		.mode = mode,

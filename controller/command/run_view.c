@@ -26,20 +26,26 @@ struct run_view {
 	struct vec(size_t) slots; /* by node id: index into nodes plus one, 0 for none */
 };
 
-static bool is_bad(enum step_result r)
+/* In a plan unknown steps are an answer; a node that gave none has no hash. */
+static bool is_bad(const struct run_view *v, const struct node_result *r)
 {
-	return r == RESULT_FAILED || r == RESULT_DENIED || r == RESULT_TIMEOUT ||
-	       r == RESULT_INTERRUPTED || r == RESULT_UNKNOWN;
+	if (r->state == RESULT_UNKNOWN)
+		return v->mode != ORDER_PLAN || !r->plan_hash || !*r->plan_hash;
+	return r->state == RESULT_FAILED || r->state == RESULT_DENIED ||
+	       r->state == RESULT_TIMEOUT || r->state == RESULT_INTERRUPTED;
 }
 
-struct run_view *run_view_new(enum order_mode mode, unsigned n_nodes, bool json)
+struct run_view *run_view_new(enum order_mode mode, const struct node_refs *nodes, bool json)
 {
 	struct run_view *v = xcalloc(1, sizeof *v);
 
 	v->mode = mode;
 	v->json = json;
 	v->terminal = !json && isatty(STDERR_FILENO);
-	v->n_nodes = n_nodes;
+	v->n_nodes = (unsigned)nodes->n;
+	for (size_t i = 0; i < nodes->n; i++)
+		if (strlen(nodes->at[i]->name) > v->width)
+			v->width = (unsigned)strlen(nodes->at[i]->name);
 	v->started = clock_mono();
 	v->arena = arena_new();
 	return v;
@@ -67,8 +73,6 @@ static struct node_view *view_of(struct run_view *v, const struct node_row *node
 
 	fresh->node = node;
 	fresh->events = json_array();
-	if (strlen(node->name) > v->width)
-		v->width = (unsigned)strlen(node->name);
 	return fresh;
 }
 
@@ -119,7 +123,7 @@ void run_view_counts(struct buf *out, const struct result_counts *c, enum order_
 		buf_addf(out, "%s%u %s", sep, c->n[r], word);
 		sep = ", ";
 	}
-	if (!*sep)
+	if (!*sep && mode != ORDER_FACTS)
 		buf_add_text(out, "nothing to do");
 }
 
@@ -127,6 +131,8 @@ static const char *state_word(enum step_result r, enum order_mode mode)
 {
 	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
 		return "differs";
+	if (mode == ORDER_PLAN && r == RESULT_UNKNOWN)
+		return "unknown in part";
 	return result_name(r);
 }
 
@@ -140,12 +146,12 @@ static void node_lines(const struct run_view *v, const struct node_view *n, stru
 		state_word(n->result.state, v->mode));
 	run_view_counts(out, &n->result.counts, v->mode);
 	buf_addf(out, "  (%s)\n", span);
-	if (is_bad(n->result.state) && *n->result.reason) {
+	if (is_bad(v, &n->result) && *n->result.reason) {
 		buf_addf(out, "%*s  ", (int)v->width, "");
 		buf_add_printable(out, str_of(n->result.reason));
 		buf_add_char(out, '\n');
 	}
-	if (is_bad(n->result.state) && *n->result.hint) {
+	if (is_bad(v, &n->result) && *n->result.hint) {
 		buf_addf(out, "%*s  hint: ", (int)v->width, "");
 		buf_add_printable(out, str_of(n->result.hint));
 		buf_add_char(out, '\n');
@@ -170,10 +176,10 @@ void run_view_done(void *ctx, const struct node_row *node, const struct node_res
 	n->result.hint = arena_strdup(v->arena, result->hint ? result->hint : "");
 	n->done = true;
 	v->n_done++;
-	v->n_bad += is_bad(result->state) ? 1 : 0;
+	v->n_bad += is_bad(v, result) ? 1 : 0;
 	if (v->json)
 		return;
-	if (v->mode == ORDER_PLAN && !is_bad(result->state)) {
+	if (v->mode == ORDER_PLAN && !is_bad(v, result)) {
 		draw_status(v);
 		return; /* shown by answer at the end */
 	}
@@ -204,7 +210,7 @@ static void step_line(struct buf *out, const json_t *record, const char *verb)
 
 	buf_addf(out, "  %-9s %s", verb, json_get_str(record, "recipe", ""));
 	if (json_get(record, "step"))
-		buf_addf(out, " %lld", (long long)json_get_int(record, "step", 0) + 1);
+		buf_addf(out, " %lld", (long long)json_get_int(record, "step", 0));
 	if (*kind && strncmp(name, kind, strlen(kind)) != 0)
 		buf_addf(out, " %s", kind);
 	if (*name)
@@ -220,7 +226,7 @@ void run_view_record(struct buf *out, const json_t *record, enum order_mode mode
 {
 	const char *ev = json_get_str(record, "ev", "");
 	const enum step_result r = result_parse(json_get_str(record, "state", "unknown"));
-	const char *verb = state_word(r, mode);
+	const char *verb = result_name(r);
 
 	if (strcmp(ev, "step") != 0 && strcmp(ev, "handler") != 0 && strcmp(ev, "check") != 0 &&
 		strcmp(ev, "recipe") != 0)
@@ -246,7 +252,7 @@ static void print_group(const struct run_view *v, const struct node_view *first,
 	for (size_t k = from; k < v->nodes.n; k++) {
 		const struct node_view *n = &v->nodes.at[k];
 
-		if (!is_bad(n->result.state) && strcmp(answer_of(n), answer_of(first)) == 0)
+		if (!is_bad(v, &n->result) && strcmp(answer_of(n), answer_of(first)) == 0)
 			*vec_push(&refs) = n->node;
 	}
 	buf_init(&text, VIEW_TEXT_MAX);
@@ -262,7 +268,7 @@ static void print_group(const struct run_view *v, const struct node_view *first,
 static bool answered_before(const struct run_view *v, size_t at)
 {
 	for (size_t k = 0; k < at; k++)
-		if (!is_bad(v->nodes.at[k].result.state) &&
+		if (!is_bad(v, &v->nodes.at[k].result) &&
 			strcmp(answer_of(&v->nodes.at[k]), answer_of(&v->nodes.at[at])) == 0)
 			return true;
 	return false;
@@ -271,28 +277,8 @@ static bool answered_before(const struct run_view *v, size_t at)
 static void print_groups(const struct run_view *v)
 {
 	for (size_t i = 0; i < v->nodes.n; i++)
-		if (!is_bad(v->nodes.at[i].result.state) && !answered_before(v, i))
+		if (!is_bad(v, &v->nodes.at[i].result) && !answered_before(v, i))
 			print_group(v, &v->nodes.at[i], i);
-}
-
-/* What went wrong in detail, once per node. */
-static void print_troubles(const struct run_view *v)
-{
-	AUTO_BUF text = {0};
-
-	buf_init(&text, VIEW_TEXT_MAX);
-	vec_each(&v->nodes, struct node_view, n) {
-		size_t i;
-		json_t *record;
-
-		if (!is_bad(n->result.state) || json_array_size(n->events) == 0)
-			continue;
-		buf_addf(&text, "\n%s\n", n->node->name);
-		json_array_foreach(n->events, i,
-			record) if (is_bad(result_parse(json_get_str(record, "state", "ok"))))
-			run_view_record(&text, record, v->mode);
-	}
-	print_buf(&text);
 }
 
 static void print_summary(const struct run_view *v, const struct fleet_outcome *out,
@@ -302,8 +288,10 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 	char span[24];
 
 	clock_format_span(out->took, span);
-	printf("\n%s %s on %u node%s: ", order_mode_name(v->mode), recipes, v->n_nodes,
-		v->n_nodes == 1 ? "" : "s");
+	putchar('\n');
+	if (v->mode != ORDER_FACTS) /* an install, which says so itself */
+		printf("%s ", order_mode_name(v->mode));
+	printf("%s on %u node%s: ", recipes, v->n_nodes, v->n_nodes == 1 ? "" : "s");
 	for (int r = 0; r < RESULT_N; r++) {
 		if (out->nodes.n[r] == 0)
 			continue;
@@ -311,7 +299,8 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 		sep = ", ";
 	}
 	printf(" in %s\n", span);
-	if (v->mode == ORDER_PLAN && out->nodes.n[RESULT_CHANGED] > 0 && !v->n_bad)
+	if (v->mode == ORDER_PLAN && !v->n_bad &&
+		out->nodes.n[RESULT_CHANGED] + out->nodes.n[RESULT_UNKNOWN] > 0)
 		printf("to do just this: stoika apply %s '%s' --plan %.12s\n", recipes, nodes,
 			out->plan_hash);
 	else if (v->mode == ORDER_APPLY)
@@ -342,10 +331,10 @@ static json_t *groups_json(const struct run_view *v)
 		AUTO_BUF names = {0};
 		json_t *g;
 
-		if (is_bad(v->nodes.at[i].result.state) || answered_before(v, i))
+		if (is_bad(v, &v->nodes.at[i].result) || answered_before(v, i))
 			continue;
 		for (size_t k = i; k < v->nodes.n; k++)
-			if (!is_bad(v->nodes.at[k].result.state) &&
+			if (!is_bad(v, &v->nodes.at[k].result) &&
 				strcmp(answer_of(&v->nodes.at[k]), answer_of(&v->nodes.at[i])) == 0)
 				*vec_push(&refs) = v->nodes.at[k].node;
 		buf_init(&names, VIEW_TEXT_MAX);
@@ -389,7 +378,6 @@ int run_view_finish(
 	} else {
 		if (v->mode == ORDER_PLAN)
 			print_groups(v);
-		print_troubles(v);
 		print_summary(v, out, recipes, nodes);
 	}
 	if (v->n_nodes > 0 && out->unreachable == v->n_nodes)

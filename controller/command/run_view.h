@@ -15,7 +15,7 @@
 
 struct run_view;
 
-struct run_view *run_view_new(enum order_mode mode, unsigned n_nodes, bool json);
+struct run_view *run_view_new(enum order_mode mode, const struct node_refs *nodes, bool json);
 void run_view_free(struct run_view *v);
 
 /* For fleet_opts: ctx is the view. */
