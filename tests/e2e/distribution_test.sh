@@ -5,12 +5,8 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/e2e/lab.sh"
 
 for release in 11 12 13; do
-	rm -rf db && mkdir db
-	expect 0 lab up 1 --names n1 --debian "$release"
-	make_site > site.yaml
-	expect 0 stoika init
-	expect 0 stoika import site.yaml
-	expect 0 stoika agent install n1 --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts" --agent "$AGENT"
+	rm -rf state
+	lab_start 1 --names n1 --debian "$release"
 	expect 0 stoika show n1 --json
 	# shellcheck disable=SC2016 # $v is jq's
 	ok "Debian $release is recognised" jq -e --arg v "$release" '.facts.os.id == "debian" and .facts.os.version_id == $v' "$CHECK_DIR/out"

@@ -5,10 +5,9 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/check.sh"
 . "$TOP/tests/e2e/lab.sh"
 
-start 7 --names ok1,down,nokey,hostkey,full,dpkg,dies --upper-size 160M
-expect 0 stoika agent install all --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts" --agent "$AGENT"
+lab_start 7 --names ok1,down,nokey,hostkey,full,dpkg,dies --upper-size 160M
 
-make_recipe quick <<'X'
+write_recipe quick <<'X'
 recipe: quick
 about: a package, a large file and a slow command
 steps:
@@ -58,7 +57,7 @@ expect 0 stoika apply recipes/quick ok1,down,dies
 expect 0 stoika apply recipes/quick ok1,down,dies --json
 ok 'and is silent then' jq -e '.counts == {"ok": 3}' "$CHECK_DIR/out"
 lab reset nokey hostkey full dpkg > /dev/null
-expect 0 stoika agent install nokey,hostkey,full,dpkg --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts" --agent "$AGENT"
+expect 0 stoika agent install nokey,hostkey,full,dpkg --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts"
 expect 0 stoika apply recipes/quick all
 expect 0 stoika apply recipes/quick all --json
 ok 'all seven' jq -e '.counts == {"ok": 7}' "$CHECK_DIR/out"

@@ -5,10 +5,9 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/check.sh"
 . "$TOP/tests/e2e/lab.sh"
 
-start 2 --names n1,n2
-expect 0 stoika agent install all --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts" --agent "$AGENT"
+lab_start 2 --names n1,n2
 
-make_recipe steps <<'X'
+write_recipe steps <<'X'
 recipe: steps
 about: several kinds of step, with a handler that leaves a mark
 steps:

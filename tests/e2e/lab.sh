@@ -61,6 +61,6 @@ lab_start() {
 }
 
 write_recipe() { # NAME: from standard input
-	mkdir -p "recipes/$1"
+	mkdir -p "recipes/$1/files" "recipes/$1/templates"
 	cat > "recipes/$1/recipe.yaml"
 }

@@ -4,8 +4,8 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/check.sh"
 . "$TOP/tests/e2e/lab.sh"
 
-mkdir db
-expect 0 lab up 3 --names gpu01,gpu02,mgmt01
+mkdir state
+must lab up 3 --names gpu01,gpu02,mgmt01
 expect 0 stoika init
 expect 2 stoika init
 warns 'exists'
@@ -19,14 +19,14 @@ expect 0 stoika list nodes --json
 says '"node": "gpu01"|"name": "gpu01"'
 
 # first contact: no key is trusted on first use
-expect 1 stoika agent install gpu01 --identity "$STOIKA_LAB/id" --agent "$AGENT"
+expect 1 stoika agent install gpu01 --identity "$STOIKA_LAB/id"
 says 'known-hosts'
-expect 0 stoika agent install all --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts" --agent "$AGENT"
+expect 0 stoika agent install all --identity "$STOIKA_LAB/id" --known-hosts "$STOIKA_LAB/known_hosts"
 expect 0 stoika show gpu01 --json
 says '"agent": "[0-9]'
 says '"kernel"'
 # installing again is nothing new, also with our own key
-expect 0 stoika agent install gpu01 --agent "$AGENT"
+expect 0 stoika agent install gpu01
 ok 'one line of ours in authorized_keys' sh -c "[ \$('$TOP/tests/lab/lab' exec gpu01 grep -c stoika-agent /root/.ssh/authorized_keys) = 1 ]"
 ok 'the operator key is still there' lab exec gpu01 grep -q stoika-lab /root/.ssh/authorized_keys
 
