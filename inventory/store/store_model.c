@@ -328,9 +328,45 @@ static int only_site(struct store *s, struct arena *a, const char **name, struct
 	return 0;
 }
 
-int store_load_model(struct store *s, const char *site, struct model **out, struct err *err)
+/* A row that is there, or none. */
+static bool refers(size_t row, size_t n)
 {
-	struct model *m = model_new();
+	return row == MODEL_NONE || row < n;
+}
+
+/* Whether every index is of a row that was loaded: a damaged file must not lead out of an array. */
+static bool holds_together(const struct model *m)
+{
+	bool ok = true;
+
+	vec_each(&m->racks, const struct rack, r)
+		ok = ok && refers(r->location, m->locations.n) &&
+		     refers(r->cooling_zone, m->zones.n);
+	vec_each(&m->panels, const struct panel, p)
+		ok = ok && refers(p->location, m->locations.n);
+	vec_each(&m->feeds, const struct feed, f)
+		ok = ok && refers(f->panel, m->panels.n) && refers(f->rack, m->racks.n);
+	vec_each(&m->pdus, const struct pdu, p)
+		ok = ok && refers(p->rack, m->racks.n) && refers(p->feed, m->feeds.n);
+	vec_each(&m->outlets, const struct outlet, o)
+		ok = ok && o->pdu < m->pdus.n;
+	vec_each(&m->templates, const struct port_template, t)
+		ok = ok && t->type < m->types.n;
+	vec_each(&m->devices, const struct device, d)
+		ok = ok && refers(d->type, m->types.n) && refers(d->rack, m->racks.n);
+	vec_each(&m->ports, const struct port, p)
+		ok = ok && p->device < m->devices.n;
+	vec_each(&m->cords, const struct cord, c)
+		ok = ok && c->port < m->ports.n && c->outlet < m->outlets.n;
+	vec_each(&m->cables, const struct cable, c)
+		ok = ok && c->a < m->ports.n && c->b < m->ports.n;
+	vec_each(&m->nodes, const struct node, n)
+		ok = ok && refers(n->device, m->devices.n);
+	return ok;
+}
+
+static int load_all(struct store *s, struct model *m, const char *site, struct err *err)
+{
 	int64_t id = 0;
 	int rc = site ? 0 : only_site(s, m->arena, &site, err);
 
@@ -338,6 +374,21 @@ int store_load_model(struct store *s, const char *site, struct model **out, stru
 		rc = load_site(s, m, site, &id, err);
 	for (size_t i = 0; rc == 0 && i < sizeof LOADERS / sizeof *LOADERS; i++)
 		rc = load_rows(s, m, id, &LOADERS[i], err);
+	if (rc == 0 && !holds_together(m)) {
+		err_set(err, E_VERIFY, "the rows of site '%s' do not fit together", m->site);
+		rc = err_hint(err, "import the site again, or restore a backup of '%s'", s->path);
+	}
+	return rc;
+}
+
+int store_load_model(struct store *s, const char *site, struct model **out, struct err *err)
+{
+	struct model *m = model_new();
+	const bool own = store_snapshot(s);
+	int rc = load_all(s, m, site, err);
+
+	if (own)
+		store_rollback(s);
 	if (rc < 0) {
 		model_free(m);
 		return rc;

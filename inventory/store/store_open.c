@@ -16,6 +16,7 @@
 
 enum {
 	BEGIN,
+	SNAPSHOT,
 	COMMIT,
 	ROLLBACK,
 	SETTING_PUT,
@@ -23,10 +24,11 @@ enum {
 };
 static const char *const SQL[] = {
 	[BEGIN] = "BEGIN IMMEDIATE",
+	[SNAPSHOT] = "BEGIN",
 	[COMMIT] = "COMMIT",
 	[ROLLBACK] = "ROLLBACK",
-	[SETTING_PUT] = "INSERT INTO settings (name, value) VALUES (:name, :value)"
-			" ON CONFLICT (name) DO UPDATE SET value = excluded.value",
+	[SETTING_PUT] = ("INSERT INTO settings (name, value) VALUES (:name, :value)"
+			 " ON CONFLICT (name) DO UPDATE SET value = excluded.value"),
 	[SETTING_GET] = "SELECT value FROM settings WHERE name = :name",
 };
 
@@ -339,6 +341,12 @@ void store_rollback(struct store *s)
 {
 	if (!sqlite3_get_autocommit(s->db))
 		run_plain(s, ROLLBACK, "cannot roll back", NULL);
+}
+
+bool store_snapshot(struct store *s)
+{
+	return sqlite3_get_autocommit(s->db) &&
+	       run_plain(s, SNAPSHOT, "cannot begin to read", NULL) == 0;
 }
 
 int store_setting_put(struct store *s, const char *key, const char *value, struct err *err)

@@ -41,6 +41,12 @@ struct query {
 /* SQLite's last error as ours; rc is the extended code. what: "cannot read nodes". */
 int store_err(sqlite3 *db, const char *path, int rc, struct err *err, const char *what);
 
+/*
+ * Lets several reading statements see one state, unless a transaction does so already.
+ * True when it was opened here: then end it by store_rollback.
+ */
+bool store_snapshot(struct store *s);
+
 /* Statement i of a part's table; give it back with query_done (AUTO_QUERY). */
 struct query query_start(struct store *s, enum store_part part, const char *const *sql, unsigned i);
 void query_done(struct query *q);

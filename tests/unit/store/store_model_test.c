@@ -5,6 +5,8 @@
 #include "tests/unit/store/sample.h"
 #include "tests/unit/t.h"
 
+#include <sqlite3.h>
+
 static int serial;
 
 static struct store *fresh(void)
@@ -301,6 +303,28 @@ TEST(cords_may_swap_and_rows_vanish)
 	model_free(back);
 	model_free(m);
 	store_close(s);
+}
+
+/* A row moved by hand: the model must not point outside its arrays. */
+TEST(damaged_rows_are_refused)
+{
+	struct model *m = sample_model(), *back = NULL;
+	struct store *s = fresh();
+	AUTO_STR path = xstrdup(store_path(s));
+	struct err err;
+	sqlite3 *db;
+
+	assert_int_equal(put(s, m, NULL), 0);
+	store_close(s);
+	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+	assert_int_equal(
+		sqlite3_exec(db, "UPDATE racks SET ord = 1000000", NULL, NULL, NULL), SQLITE_OK);
+	sqlite3_close(db);
+	assert_int_equal(store_open(path, STORE_READ, &s, NULL), 0);
+	assert_int_equal(store_load_model(s, NULL, &back, &err), -E_VERIFY);
+	assert_null(back);
+	store_close(s);
+	model_free(m);
 }
 
 TEST(facts)

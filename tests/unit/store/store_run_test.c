@@ -1,10 +1,11 @@
 /* run - runs, results and events; their order, look-up and speed. */
-#include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
 #include "inventory/store/store.h"
 #include "tests/unit/store/sample.h"
 #include "tests/unit/t.h"
+
+#include <time.h>
 
 static struct store *s;
 static struct arena *arena;
@@ -176,19 +177,27 @@ TEST(events_in_order_without_repeats)
 	end();
 }
 
-/* 50,000 rows/s were asked for; a sanitized build on a busy machine is held to a tenth. */
+static double cpu_seconds(void)
+{
+	struct timespec t;
+
+	assert_int_equal(clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t), 0);
+	return (double)t.tv_sec + (double)t.tv_nsec / 1e9;
+}
+
+/* 50,000 rows/s are what it is built for; a sanitized build is held to a tenth, in CPU time. */
 TEST(events_are_fast)
 {
 	enum {
 		N = 20000
 	};
 	struct event_rows rows = VEC_INIT;
-	int64_t before, write_ns, read_ns;
+	double before, write_s, read_s;
 
 	start("speed");
 	add_run("r1", 100);
 	assert_int_equal(store_commit(s, NULL), 0);
-	before = clock_mono();
+	before = cpu_seconds();
 	for (int64_t i = 1; i <= N; i++) {
 		if (i % 500 == 1)
 			assert_int_equal(store_begin(s, NULL), 0);
@@ -196,14 +205,13 @@ TEST(events_are_fast)
 		if (i % 500 == 0)
 			assert_int_equal(store_commit(s, NULL), 0);
 	}
-	write_ns = clock_mono() - before;
-	before = clock_mono();
+	write_s = cpu_seconds() - before;
+	before = cpu_seconds();
 	assert_int_equal(store_events(s, arena, "r1", 0, &rows, NULL), 0);
-	read_ns = clock_mono() - before;
+	read_s = cpu_seconds() - before;
 	assert_int_equal(rows.n, N);
-	print_message("write %.0f rows/s, read %.0f rows/s\n", N * 1e9 / (double)write_ns,
-		N * 1e9 / (double)read_ns);
-	assert_true(write_ns < N * (CLOCK_SEC / 5000));
+	print_message("write %.0f rows/s, read %.0f rows/s of CPU\n", N / write_s, N / read_s);
+	assert_true(write_s < N / 5000.0);
 	drop_events(&rows);
 	assert_int_equal(store_begin(s, NULL), 0);
 	end();
