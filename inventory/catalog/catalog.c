@@ -36,7 +36,7 @@ static bool is_dir(const char *path)
 int catalog_path(struct arena *a, const char **out, struct err *err)
 {
 	const char *env = getenv("STOIKA_CATALOG");
-	const char *places[3] = {NULL, NULL, NULL};
+	const char *places[2] = {NULL, NULL};
 	char self[4096];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	char *slash;
@@ -50,10 +50,9 @@ int catalog_path(struct arena *a, const char **out, struct err *err)
 	if (slash) {
 		*slash = '\0';
 		places[0] = arena_printf(a, "%s/../share/stoika/catalog", self);
-		places[1] = arena_printf(a, "%s/../catalog", self);
 	}
 #ifdef STOIKA_SOURCE_CATALOG
-	places[2] = STOIKA_SOURCE_CATALOG;
+	places[1] = STOIKA_SOURCE_CATALOG;
 #endif
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		if (!places[i] || !is_dir(places[i]))
