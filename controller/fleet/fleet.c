@@ -327,6 +327,8 @@ static int check_plan(struct store *s, const struct keys *k, const struct node_r
 	rc = run(s, k, nodes, &ask, &now, err);
 	if (rc < 0)
 		return rc;
+	if (stop_signal)
+		return err_set(err, E_CANCELLED, "stopped before anything was applied");
 	if (strncmp(now.plan_hash, o->plan_hash, n) == 0)
 		return 0;
 	err_set(err, E_STATE, "the nodes would change otherwise now: plan %.12s, not %.12s",

@@ -41,7 +41,11 @@ struct fleet_outcome {
 	int64_t took;
 };
 
-/* Negative only when nothing could be started; else the outcome tells all. */
+/*
+ * Negative only when nothing could be started or recorded; else the outcome tells all. Takes
+ * SIGINT and SIGTERM while it runs: it then ends in order, and the nodes at work go on. With
+ * plan_hash E_STATE when the nodes' plan is another one now.
+ */
 int fleet_run(struct store *s, const struct keys *k, const struct node_refs *nodes,
 	const struct fleet_opts *o, struct fleet_outcome *out, struct err *err);
 /* Ends what a killed controller left: leases and runs still "running" whose owner is gone. */

@@ -118,26 +118,6 @@ static enum step_result result_of(enum ec code)
 
 /* --- messages --- */
 
-static int on_hello(struct task *t, json_t *m, struct err *err);
-static int on_need(struct task *t, json_t *m, struct err *err);
-static int on_event(struct task *t, json_t *m, struct err *err);
-static int on_facts(struct task *t, json_t *m, struct err *err);
-static int on_final(struct task *t, json_t *m, struct err *err);
-static int on_refused(struct task *t, json_t *m, struct err *err);
-
-static const struct {
-	const char *t;
-	enum task_state in; /* the state it may come in */
-	int (*handle)(struct task *t, json_t *m, struct err *err);
-} MESSAGES[] = {
-	{"hello", TASK_GREETING, on_hello},
-	{"need", TASK_ORDERED, on_need},
-	{"event", TASK_ORDERED, on_event},
-	{"facts", TASK_ORDERED, on_facts},
-	{"final", TASK_ORDERED, on_final},
-	{"refused", TASK_ORDERED, on_refused},
-};
-
 static const char *current_run(const struct task *t)
 {
 	return t->follow ? t->follow : t->fleet->out->id;
@@ -295,6 +275,19 @@ static int on_refused(struct task *t, json_t *m, struct err *err)
 	link_write_eof(t->link);
 	return 0;
 }
+
+static const struct {
+	const char *t;
+	enum task_state in; /* the state it may come in */
+	int (*handle)(struct task *t, json_t *m, struct err *err);
+} MESSAGES[] = {
+	{"hello", TASK_GREETING, on_hello},
+	{"need", TASK_ORDERED, on_need},
+	{"event", TASK_ORDERED, on_event},
+	{"facts", TASK_ORDERED, on_facts},
+	{"final", TASK_ORDERED, on_final},
+	{"refused", TASK_ORDERED, on_refused},
+};
 
 static int dispatch(struct task *t, const struct frame *frame, struct err *err)
 {

@@ -28,6 +28,7 @@
 #define COMPLAINT_MAX 300
 #define FREE_KB_MIN   40960
 #define LEASE_TTL     INT64_C(1800)
+#define SCRIPT_TIME   (300 * CLOCK_SEC) /* unpacking on a busy node says nothing for long */
 
 /* Works in any login shell; says what decides the rest in one line. */
 static const char PROBE[] =
@@ -428,7 +429,7 @@ static int prove(struct session *s, const struct node_refs *nodes, struct err *e
 static int run_links(struct session *s, const struct node_refs *nodes, const struct link_key *key,
 	struct err *err)
 {
-	const struct link_set_opts o = {.key = key, .max_open = 256};
+	const struct link_set_opts o = {.key = key, .idle_timeout = SCRIPT_TIME, .max_open = 256};
 	int rc = link_set_new(&o, &s->links, err);
 
 	if (rc == 0)

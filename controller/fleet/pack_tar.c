@@ -24,7 +24,7 @@
 #define DEPTH_MAX 32
 #define CHUNK     (64u << 10)
 /* A small payload is sent to many nodes: worth a second of compression once. */
-#define SMALL      (4u << 20)
+#define SMALL      (1u << 20)
 #define LEVEL_MOST "19"
 #define LEVEL_FAST "6"
 

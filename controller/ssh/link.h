@@ -64,9 +64,13 @@ struct link_ops {
 
 struct link_set_opts {
 	const struct link_key *key;
-	const char *kex;                       /* NULL: "curve25519-sha256,ecdh-sha2-nistp256" */
-	int64_t connect_timeout, idle_timeout; /* ns; idle: nothing received; 0: 10 s and 60 s */
-	unsigned max_open;                     /* sessions at once; adapted downward on trouble */
+	const char *kex; /* NULL: "curve25519-sha256,ecdh-sha2-nistp256" */
+	/*
+	 * ns; 0: 10 s and 60 s. connect: without any progress before the command runs; idle: before
+	 * the command's first byte. Afterwards TCP finds a dead peer within 45 s.
+	 */
+	int64_t connect_timeout, idle_timeout;
+	unsigned max_open; /* sessions at once; adapted downward on trouble; 0: 1024 */
 };
 
 int link_set_new(const struct link_set_opts *o, struct link_set **out, struct err *err);
@@ -74,7 +78,10 @@ void link_set_free(struct link_set *s);
 /* Queues a link; it starts when the set has room. Never fails at once: failures come to closed. */
 void link_start(
 	struct link_set *s, const struct link_target *t, const struct link_ops *ops, void *ctx);
-/* Runs until all links are closed, or tick (called every 100 ms, may be NULL) returns false. */
+/*
+ * Runs until all links are closed. tick (may be NULL) is called every 100 ms; when it returns
+ * false the links left are closed with E_CANCELLED.
+ */
 int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct err *err);
 
 /* Queues a copy of bytes for the channel; more than LINK_QUEUE_MAX waiting is a bug. */
