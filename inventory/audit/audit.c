@@ -151,6 +151,16 @@ const struct element_load *audit_load(
 	return failover && worst->amps > normal->amps ? worst : normal;
 }
 
+double audit_limit(const struct audit *a, uint32_t element, bool failover)
+{
+	return limit_get(&a->graph, &a->policy, element, failover);
+}
+
+const char *audit_limit_text(struct audit_run *r, uint32_t element, bool failover)
+{
+	return limit_text(r->out->arena, r->g, r->p, element, failover);
+}
+
 struct audit_subject audit_loss(const struct audit_run *r, uint32_t loss)
 {
 	return r->out->losses.at[loss];

@@ -76,6 +76,8 @@ int audit_run(
 	const struct model *m, const struct audit_opts *o, struct audit *out, struct err *err);
 void audit_done(struct audit *a); /* NULL, {0} and twice are fine */
 
+/* What an element may carry, in A; of a UPS in W. NaN when no limit is known. */
+double audit_limit(const struct audit *a, uint32_t element, bool failover);
 /* "feed 'A1'", "outlet 'pdu-a/3'", "normal operation". */
 const char *audit_name(struct arena *a, const struct model *m, struct audit_subject what);
 /* What a name means: "A1", "pdu-a/2" (a bank or an outlet), a UPS, a panel, a cooling unit. */

@@ -9,6 +9,7 @@
 
 #include "inventory/audit/audit.h"
 #include "inventory/audit/formula.h"
+#include "inventory/audit/limit.h"
 
 struct candidate {
 	uint32_t at; /* an element, device, zone: whatever the rule counts in */
@@ -50,6 +51,8 @@ const char *audit_text(struct audit_run *r, const char *fmt, ...)
 /* The load of an element: in normal operation, or the worst after a loss. */
 const struct element_load *audit_load(
 	const struct audit_run *r, enum audit_pass pass, uint32_t element, bool failover);
+/* "0.80 x 63 A = 50.40 A". */
+const char *audit_limit_text(struct audit_run *r, uint32_t element, bool failover);
 struct audit_subject audit_loss(const struct audit_run *r, uint32_t loss);
 /* Each device of the rack. */
 static inline uint32_t audit_device(const struct audit_run *r, uint32_t i)

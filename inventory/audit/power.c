@@ -1,6 +1,10 @@
 /* power - watts of a device by basis, and what a circuit may carry. */
 #include "inventory/audit/power.h"
 
+#include "inventory/audit/formula.h"
+
+#define ETA_ASSUMED 0.96 /* of PSUs at half load, for what a cap saves at their inlets */
+
 /* What to look at for each basis, in this order; BASIS_N ends. */
 static const enum power_basis ORDER[BASIS_N][BASIS_N + 1] = {
 	[BASIS_NAMEPLATE] = {BASIS_NAMEPLATE, BASIS_MAX, BASIS_N},
@@ -19,11 +23,24 @@ static double own_watts(const struct device *d, enum power_basis basis)
 	return MODEL_UNSET;
 }
 
+/* What a cap of each GPU leaves of the type's maximum; unset when something is missing. */
+static double capped_watts(const struct device *d, const struct device_type *t)
+{
+	const double eta = model_stated(d->cap.eta) ? d->cap.eta : ETA_ASSUMED;
+
+	if (!t || !model_stated(d->cap.gpu_w) || !model_stated(t->gpu_w) || t->gpus == 0 ||
+		d->cap.gpu_w >= t->gpu_w)
+		return MODEL_UNSET;
+	return t->watts[BASIS_MAX] - formula_cap_saving(t->gpus, t->gpu_w, d->cap.gpu_w, eta);
+}
+
 static bool look(const struct device *d, const struct device_type *t, enum power_basis basis,
 	struct power *out)
 {
-	const double own = own_watts(d, basis);
+	double own = own_watts(d, basis);
 
+	if (basis == BASIS_CAPPED && isnan(own))
+		own = capped_watts(d, t);
 	if (!isnan(own)) {
 		*out = (struct power){own, basis, ORIGIN_DECLARED, NULL};
 		return true;

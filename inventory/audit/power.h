@@ -26,10 +26,9 @@ struct power {
 /*
  * The device's watts on a basis. When it is not stated:
  *	measured   the device's, the type's, then as capped
- *	capped     the device's enforced cap, the type's, then as max
- *	max        the type's, then nameplate
- *	nameplate  the type's, then max
- * so a fall-back is never lower than what was asked for could be.
+ *	capped     the device's enforced cap, max less what its GPUs' cap saves, the type's, then as
+ *max max        the type's, then nameplate nameplate  the type's, then max so a fall-back is never
+ *lower than what was asked for could be.
  */
 struct power power_of(const struct model *m, size_t device, enum power_basis basis);
 

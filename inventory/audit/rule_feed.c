@@ -8,23 +8,6 @@ static const struct feed *feed_of(const struct audit_run *r, uint32_t e)
 	return &r->m->feeds.at[r->g->at[e].row];
 }
 
-static double factor(const struct audit_run *r, uint32_t e, bool failover)
-{
-	const struct feed *f = feed_of(r, e);
-
-	if (model_stated(f->max_utilization))
-		return f->max_utilization;
-	return failover ? r->p->failover_k : r->p->k_cont;
-}
-
-static double limit_of(const struct audit_run *r, uint32_t e, bool failover)
-{
-	const struct feed *f = feed_of(r, e);
-
-	return formula_limit(formula_derated(f->amps, f->k_temp, f->k_group, 1),
-		factor(r, e, failover), f->plug_amps);
-}
-
 static bool is_feed(const struct audit_run *r, uint32_t e)
 {
 	return r->g->at[e].level == LEVEL_FEED;
@@ -62,23 +45,6 @@ static const struct element_load *total_of(
 	return failover && worst->watts > normal->watts ? worst : normal;
 }
 
-/* "0.80 x 63 A = 50.40 A". */
-static const char *limit_text(struct audit_run *r, uint32_t e, bool failover)
-{
-	const struct feed *f = feed_of(r, e);
-	const double limit = limit_of(r, e, failover), k = factor(r, e, failover);
-	const bool derated = model_stated(f->k_temp) || model_stated(f->k_group);
-	const double by_breaker = formula_derated(f->amps, f->k_temp, f->k_group, k);
-
-	if (limit < by_breaker)
-		return audit_text(r, "the plug's %g A", f->plug_amps);
-	if (derated)
-		return audit_text(r, "%.2f x %g A x %g x %g = %.2f A", k, f->amps,
-			model_stated(f->k_temp) ? f->k_temp : 1,
-			model_stated(f->k_group) ? f->k_group : 1, limit);
-	return audit_text(r, "%.2f x %g A = %.2f A", k, f->amps, limit);
-}
-
 static const char *voltage_text(struct audit_run *r, uint32_t e)
 {
 	const struct element *el = &r->g->at[e];
@@ -102,11 +68,11 @@ static void say_total(struct audit_run *r, const struct candidate *c, struct fin
 	const double plain = total_amps(r, c->at, total_of(r, PASS_PLAIN, c->at, failover));
 
 	f->value = total_amps(r, c->at, l);
-	f->limit = limit_of(r, c->at, failover);
+	f->limit = audit_limit(r->out, c->at, failover);
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = r->g->at[c->at].phases == 3 && !has_lines(r, c->at) ? "balanced phases" : NULL;
 	f->text = audit_text(r, "%.0f W / (%s) = %.2f A; limit %s; %.0f %%%s%s", l->watts,
-		voltage_text(r, c->at), f->value, limit_text(r, c->at, failover),
+		voltage_text(r, c->at), f->value, audit_limit_text(r, c->at, failover),
 		100 * f->value / f->limit, l->hot_spare ? "; hot spare on one side" : "",
 		uncapped_text(r, plain, f->value));
 }
@@ -123,7 +89,7 @@ static void check_total(struct audit_run *r, enum audit_rule rule)
 			continue;
 		for (unsigned pass = 0; pass < PASS_N; pass++) {
 			near = total_amps(r, *e, total_of(r, pass, *e, failover)) /
-			       limit_of(r, *e, failover);
+			       audit_limit(r->out, *e, failover);
 			verdict[pass] = audit_judge(near, 1, r->p->near_limit);
 		}
 		audit_offer(r, *e, audit_both(verdict[PASS_PLAIN], verdict[PASS_CAPPED]), near);
@@ -138,13 +104,13 @@ static void say_lines(struct audit_run *r, const struct candidate *c, struct fin
 	const struct element_load *l = audit_load(r, r->pass, c->at, failover);
 
 	f->value = l->amps;
-	f->limit = limit_of(r, c->at, failover);
+	f->limit = audit_limit(r->out, c->at, failover);
 	f->line = names[l->line];
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = r->g->at[c->at].by_phase ? NULL : "loads without a phase spread evenly";
 	f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %s %.0f %%%s",
-		l->lines[0], l->lines[1], l->lines[2], limit_text(r, c->at, failover), f->line,
-		100 * f->value / f->limit,
+		l->lines[0], l->lines[1], l->lines[2], audit_limit_text(r, c->at, failover),
+		f->line, 100 * f->value / f->limit,
 		uncapped_text(r, audit_load(r, PASS_PLAIN, c->at, failover)->amps, f->value));
 }
 
@@ -159,7 +125,8 @@ static void check_lines(struct audit_run *r, enum audit_rule rule)
 		if (!is_feed(r, *e) || !computable(r, *e) || !has_lines(r, *e))
 			continue;
 		for (unsigned pass = 0; pass < PASS_N; pass++) {
-			near = audit_load(r, pass, *e, failover)->amps / limit_of(r, *e, failover);
+			near = audit_load(r, pass, *e, failover)->amps /
+			       audit_limit(r->out, *e, failover);
 			verdict[pass] = audit_judge(near, 1, r->p->near_limit);
 		}
 		audit_offer(r, *e, audit_both(verdict[PASS_PLAIN], verdict[PASS_CAPPED]), near);
@@ -184,11 +151,11 @@ static void say_efficiency(struct audit_run *r, const struct candidate *c, struc
 	const struct element_load *l = audit_load(r, r->pass, c->at, true);
 
 	f->value = l->amps * (1 + FORMULA_MARGIN);
-	f->limit = limit_of(r, c->at, true);
+	f->limit = audit_limit(r->out, c->at, true);
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = "5 % more watts on fewer PSUs";
 	f->text = audit_text(r, "1.05 x %.2f A = %.2f A; limit %s; margin %.1f %%", l->amps,
-		f->value, limit_text(r, c->at, true), 100 * (1 - l->amps / f->limit));
+		f->value, audit_limit_text(r, c->at, true), 100 * (1 - l->amps / f->limit));
 }
 
 static void check_efficiency(struct audit_run *r)
@@ -199,7 +166,7 @@ static void check_efficiency(struct audit_run *r)
 
 		if (!is_feed(r, *e) || !computable(r, *e) || l->loss == 0)
 			continue;
-		near = l->amps / limit_of(r, *e, true);
+		near = l->amps / audit_limit(r->out, *e, true);
 		if (audit_judge(near, 1, 0) == AUDIT_FAIL || has_curves(r, *e))
 			continue;
 		near *= 1 + FORMULA_MARGIN;
@@ -218,7 +185,7 @@ static const struct element_load *crooked(const struct audit_run *r, uint32_t e)
 	for (int failover = 0; failover < 2; failover++) {
 		const struct element_load *l = audit_load(r, r->pass, e, failover);
 
-		if (l->amps <= r->p->light_load * limit_of(r, e, failover))
+		if (l->amps <= r->p->light_load * audit_limit(r->out, e, failover))
 			continue;
 		if (!worst || formula_imbalance(l->lines) > formula_imbalance(worst->lines) + 0.05)
 			worst = l;
@@ -262,7 +229,7 @@ static void say_neutral(struct audit_run *r, const struct candidate *c, struct f
 	const struct element_load *l = audit_load(r, r->pass, c->at, true);
 
 	f->value = formula_neutral(l->lines);
-	f->limit = sim_rating(r->g, r->p, c->at);
+	f->limit = limit_rating(r->g, r->p, c->at);
 	f->line = "N";
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = "no harmonics";
@@ -280,7 +247,7 @@ static void check_neutral(struct audit_run *r)
 			r->g->at[*e].volts < 250)
 			continue;
 		near = formula_neutral(audit_load(r, r->pass, *e, true)->lines) /
-		       sim_rating(r->g, r->p, *e);
+		       limit_rating(r->g, r->p, *e);
 		audit_offer(r, *e, audit_judge(near, 1, 0), near);
 	}
 	audit_list(r, RULE_NEUTRAL, say_neutral);

@@ -2,59 +2,6 @@
 #include "inventory/audit/audit_priv.h"
 
 #include <math.h>
-#include <string.h>
-
-/* What connectors carry all day: by IEC 60320, and by UL 60320 after its 80 %. */
-static const struct connector {
-	const char *name;
-	double iec, ul;
-} CONNECTORS[] = {
-	{"C13", 10, 12},
-	{"C14", 10, 12},
-	{"C15", 10, 12},
-	{"C16", 10, 12},
-	{"C19", 16, 16},
-	{"C20", 16, 16},
-	{"C21", 16, 16},
-	{"C22", 16, 16},
-	{"schuko", 16, 16},
-};
-
-static double connector_amps(const struct policy *p, const char *name)
-{
-	for (size_t i = 0; name && i < sizeof CONNECTORS / sizeof *CONNECTORS; i++)
-		if (strcasecmp(CONNECTORS[i].name, name) == 0)
-			return p->ul ? CONNECTORS[i].ul : CONNECTORS[i].iec;
-	return NAN;
-}
-
-/* The limit of an element for a rule; NaN: none is known. */
-static double limit_of(const struct audit_run *r, uint32_t e)
-{
-	const struct element *el = &r->g->at[e];
-	double amps;
-
-	if (el->level == LEVEL_PDU)
-		amps = r->m->pdus.at[el->row].amps;
-	else if (el->level == LEVEL_BANK)
-		amps = r->m->banks.at[el->row].amps * (r->p->ul ? 0.8 : 1);
-	else
-		amps = model_stated(r->m->outlets.at[el->row].amps)
-			       ? r->m->outlets.at[el->row].amps
-			       : connector_amps(r->p, r->m->outlets.at[el->row].type);
-	return model_stated(amps) ? amps : NAN;
-}
-
-static const char *limit_text(struct audit_run *r, uint32_t e, double limit)
-{
-	const struct element *el = &r->g->at[e];
-
-	if (el->level == LEVEL_BANK && r->p->ul)
-		return audit_text(r, "0.80 x %g A = %g A", r->m->banks.at[el->row].amps, limit);
-	if (el->level == LEVEL_OUTLET && !model_stated(r->m->outlets.at[el->row].amps))
-		return audit_text(r, "%g A of a %s", limit, r->m->outlets.at[el->row].type);
-	return audit_text(r, "%g A", limit);
-}
 
 static bool is_failover(enum audit_rule rule)
 {
@@ -68,17 +15,17 @@ static void say_element(struct audit_run *r, const struct candidate *c, struct f
 	const struct element_load *l = audit_load(r, r->pass, c->at, is_failover(f->rule));
 
 	f->value = l->amps;
-	f->limit = limit_of(r, c->at);
+	f->limit = audit_limit(r->out, c->at, true);
 	f->line = e->phases == 3 ? names[l->line] : NULL;
 	f->loss = audit_loss(r, l->loss);
 	if (e->phases == 3)
 		f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %.0f %%",
-			l->lines[0], l->lines[1], l->lines[2], limit_text(r, c->at, f->limit),
+			l->lines[0], l->lines[1], l->lines[2], audit_limit_text(r, c->at, true),
 			100 * f->value / f->limit);
 	else
 		f->text = audit_text(r, "%.0f W / (%.4g V x %g) = %.2f A; limit %s; %.0f %%",
 			l->watts, e->volts, r->p->power_factor, f->value,
-			limit_text(r, c->at, f->limit), 100 * f->value / f->limit);
+			audit_limit_text(r, c->at, true), 100 * f->value / f->limit);
 }
 
 static void check_level(struct audit_run *r, enum level level, enum audit_rule rule)
@@ -87,7 +34,8 @@ static void check_level(struct audit_run *r, enum level level, enum audit_rule r
 
 	vec_each(&r->above, uint32_t, e) {
 		enum audit_verdict verdict[PASS_N];
-		const double limit = r->g->at[*e].level == level ? limit_of(r, *e) : NAN;
+		const double limit =
+			r->g->at[*e].level == level ? audit_limit(r->out, *e, failover) : NAN;
 		double near = 0;
 
 		if (isnan(limit) || isnan(r->g->at[*e].volts))
@@ -109,7 +57,7 @@ static double inlet_limit(const struct audit_run *r, uint32_t cord)
 
 	if (model_stated(t->inlet_amps))
 		return t->inlet_amps;
-	return connector_amps(r->p, r->m->ports.at[r->m->cords.at[cord].port].type);
+	return limit_connector(r->p, r->m->ports.at[r->m->cords.at[cord].port].type);
 }
 
 static void say_inlet(struct audit_run *r, const struct candidate *c, struct finding *f)

@@ -169,7 +169,7 @@ static void say_cascade(struct audit_run *r, const struct candidate *c, struct f
 	f->subject = sim_subject(r->g, k->first);
 	f->loss = audit_loss(r, k->loss);
 	f->value = k->amps;
-	f->limit = sim_rating(r->g, r->p, k->first);
+	f->limit = limit_rating(r->g, r->p, k->first);
 	f->text =
 		audit_text(r, "%s at %.*f %s of %g %s trips; %u trip in all, %u of %u devices down",
 			audit_name(r->out->arena, r->m, f->subject), ups ? 0 : 2, k->amps, f->unit,

@@ -9,31 +9,19 @@
 
 /* --- panels --- */
 
-static double panel_limit(const struct audit_run *r, uint32_t e, bool failover)
-{
-	const struct panel *p = &r->m->panels.at[r->g->at[e].row];
-	double k = failover ? r->p->failover_k : r->p->k_cont;
-
-	if (model_stated(p->max_utilization))
-		k = p->max_utilization;
-	return p->amps * k;
-}
-
 static void say_panel(struct audit_run *r, const struct candidate *c, struct finding *f)
 {
 	static const char *const names[] = {"L1", "L2", "L3"};
 	const bool failover = f->rule == RULE_PANEL_FAILOVER;
 	const struct element_load *l = audit_load(r, r->pass, c->at, failover);
-	const double amps = r->m->panels.at[r->g->at[c->at].row].amps;
 
 	f->value = l->amps;
-	f->limit = panel_limit(r, c->at, failover);
+	f->limit = audit_limit(r->out, c->at, failover);
 	f->line = r->g->at[c->at].phases == 3 ? names[l->line] : NULL;
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = r->g->at[c->at].by_phase ? NULL : "loads without a phase spread evenly";
-	f->text = audit_text(r,
-		"L1 %.1f A, L2 %.1f A, L3 %.1f A; limit %.2f x %g A = %.1f A; %.0f %%", l->lines[0],
-		l->lines[1], l->lines[2], f->limit / amps, amps, f->limit,
+	f->text = audit_text(r, "L1 %.1f A, L2 %.1f A, L3 %.1f A; limit %s; %.0f %%", l->lines[0],
+		l->lines[1], l->lines[2], audit_limit_text(r, c->at, failover),
 		100 * f->value / f->limit);
 }
 
@@ -49,7 +37,8 @@ static void check_panels(struct audit_run *r, enum audit_rule rule)
 		if (!model_stated(r->m->panels.at[i].amps) || isnan(r->g->at[e].volts))
 			continue;
 		for (unsigned pass = 0; pass < PASS_N; pass++) {
-			near = audit_load(r, pass, e, failover)->amps / panel_limit(r, e, failover);
+			near = audit_load(r, pass, e, failover)->amps /
+			       audit_limit(r->out, e, failover);
 			verdict[pass] = audit_judge(near, 1, r->p->near_limit);
 		}
 		audit_offer(r, e, audit_both(verdict[PASS_PLAIN], verdict[PASS_CAPPED]), near);
@@ -80,7 +69,7 @@ static void say_ups(struct audit_run *r, const struct candidate *c, struct findi
 	const struct element_load *l = ups_load(r, r->pass, c->at, failover);
 
 	f->value = l->watts;
-	f->limit = sim_rating(r->g, r->p, c->at);
+	f->limit = limit_rating(r->g, r->p, c->at);
 	f->unit = "W";
 	f->loss = audit_loss(r, l->loss);
 	f->text = audit_text(r, "%.1f kW, %.1f kVA at %g; of %g kW, %g kVA: %.1f %%%s",
@@ -98,7 +87,7 @@ static void check_upses(struct audit_run *r, enum audit_rule rule)
 
 	for (uint32_t i = 0; i < r->m->upses.n; i++) {
 		const uint32_t e = graph_element(r->g, LEVEL_UPS, i);
-		const double rating = sim_rating(r->g, r->p, e);
+		const double rating = limit_rating(r->g, r->p, e);
 		enum audit_verdict verdict[PASS_N];
 		double near = 0;
 

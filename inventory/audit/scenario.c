@@ -3,6 +3,7 @@
 
 #include "agent/base/mem.h"
 #include "inventory/audit/formula.h"
+#include "inventory/audit/limit.h"
 
 #include <math.h>
 #include <string.h>
@@ -51,37 +52,6 @@ struct audit_subject sim_subject(const struct graph *g, uint32_t element)
 		NOUN_OUTLET, NOUN_BANK, NOUN_PDU, NOUN_FEED, NOUN_PANEL, NOUN_UPS};
 
 	return (struct audit_subject){nouns[g->at[element].level], g->at[element].row};
-}
-
-double sim_rating(const struct graph *g, const struct policy *p, uint32_t element)
-{
-	const struct element *e = &g->at[element];
-	double w = NAN;
-
-	switch (e->level) {
-	case LEVEL_BANK:
-		w = g->m->banks.at[e->row].amps;
-		break;
-	case LEVEL_FEED: {
-		const struct feed *f = &g->m->feeds.at[e->row];
-
-		w = formula_derated(f->amps, f->k_temp, f->k_group, 1);
-		break;
-	}
-	case LEVEL_PANEL:
-		w = g->m->panels.at[e->row].amps;
-		break;
-	case LEVEL_UPS: {
-		const struct ups *u = &g->m->upses.at[e->row];
-		const double by_kva = model_stated(u->kva) ? u->kva * 1000 * p->power_factor : NAN;
-
-		w = model_stated(u->kw) ? fmin(u->kw * 1000, by_kva) : by_kva;
-		break;
-	}
-	default:
-		break;
-	}
-	return model_stated(w) ? w : NAN;
 }
 
 /* --- loads --- */
@@ -267,7 +237,7 @@ struct sim *sim_new(struct arena *a, const struct graph *g, const struct policy 
 	s->r.above = rows(a, devices, sizeof *s->r.above);
 	s->r.cascades = rows(a, g->m->racks.n, sizeof *s->r.cascades);
 	for (uint32_t e = 0; e < n; e++)
-		s->rating[e] = sim_rating(g, p, e);
+		s->rating[e] = limit_rating(g, p, e);
 	make_normal(s);
 	add_hot_spares(s);
 	return s;

@@ -59,8 +59,6 @@ void sim_free(struct sim *s);
 /* Loses what is given (n 0: nothing) as scenario number loss, which is not 0 unless n is. */
 void sim_play(struct sim *s, const struct audit_subject *lost, size_t n, uint32_t loss);
 const struct sim_result *sim_results(const struct sim *s);
-/* A breaker's rating after heat and neighbours, NaN when there is none; W of a UPS. */
-double sim_rating(const struct graph *g, const struct policy *p, uint32_t element);
 /* The element of a feed, PDU, bank, panel, UPS or outlet; GRAPH_NONE for another noun. */
 uint32_t sim_element(const struct graph *g, struct audit_subject what);
 struct audit_subject sim_subject(const struct graph *g, uint32_t element);
