@@ -28,7 +28,8 @@ struct answer {
 	char plan_hash[HASH_HEX];
 	char *reason, *hint;
 	int64_t pass, process;
-	bool refused, busy, absent; /* refused, and why: another run holds it; no such run */
+	bool refused;
+	enum ec code; /* of the refusal */
 };
 
 struct task {
@@ -40,6 +41,7 @@ struct task {
 	unsigned followed; /* runs of others that were waited for */
 	int64_t began, retry_at, greeting_since;
 	struct frame_reader reader;
+	char *advice;    /* the hint of the first step that failed */
 	char *complaint; /* first line of stderr, or of what came before the greeting */
 	bool met;        /* a hello was seen once: the node is reachable */
 	bool attach;     /* next order: follow our own run */

@@ -21,6 +21,11 @@
 
 static const int64_t RETRY_AFTER[] = {1 * CLOCK_SEC, 3 * CLOCK_SEC};
 
+static bool is_bad(enum step_result state)
+{
+	return state != RESULT_OK && state != RESULT_CHANGED && state != RESULT_SKIPPED;
+}
+
 static bool is_apply(const struct task *t)
 {
 	return t->fleet->opts->mode == ORDER_APPLY;
@@ -41,7 +46,8 @@ void task_done(struct task *t)
 	frame_reader_done(&t->reader);
 	free(t->complaint);
 	free(t->follow);
-	t->complaint = t->follow = NULL;
+	free(t->advice);
+	t->complaint = t->follow = t->advice = NULL;
 }
 
 static struct node_result make_result(
@@ -190,6 +196,13 @@ static int on_need(struct task *t, json_t *m, struct err *err)
 	return 0;
 }
 
+static char *copy_text(const json_t *m, const char *key)
+{
+	const char *text = json_get_str(m, key, NULL);
+
+	return text && *text ? xstrdup(text) : NULL;
+}
+
 static int on_event(struct task *t, json_t *m, struct err *err)
 {
 	const struct fleet_opts *o = t->fleet->opts;
@@ -202,6 +215,8 @@ static int on_event(struct task *t, json_t *m, struct err *err)
 	record_event(t, current_run(t), m);
 	if (t->follow)
 		return 0;
+	if (!t->advice && is_bad(result_parse(json_get_str(m, "state", "ok"))))
+		t->advice = copy_text(m, "hint");
 	if (seq > t->seen) {
 		t->seen = seq;
 		if (o->event)
@@ -218,13 +233,6 @@ static int on_facts(struct task *t, json_t *m, struct err *err)
 		return err_set(err, E_REMOTE, "'%s' sent facts that are none", t->node->name);
 	record_facts(t, facts);
 	return 0;
-}
-
-static char *copy_text(const json_t *m, const char *key)
-{
-	const char *text = json_get_str(m, key, NULL);
-
-	return text && *text ? xstrdup(text) : NULL;
 }
 
 static int on_final(struct task *t, json_t *m, struct err *err)
@@ -266,8 +274,7 @@ static int on_refused(struct task *t, json_t *m, struct err *err)
 	(void)err;
 	drop_answer(t);
 	a->refused = true;
-	a->busy = code == E_BUSY;
-	a->absent = code == E_NOTFOUND;
+	a->code = code;
 	a->state = result_of(code);
 	a->reason = copy_text(m, "message");
 	a->hint = copy_text(m, "hint");
@@ -439,6 +446,7 @@ static void lost(struct task *t, const struct err *why)
 		task_finish(t, result_of(err.code), &err);
 		return;
 	}
+	err_wrap(&err, "lost after it was given its order");
 	err_hint(&err, "stoika run show %s; the same command again follows the node to its end",
 		t->fleet->out->id);
 	task_finish(t, RESULT_UNKNOWN, &err);
@@ -459,19 +467,35 @@ static void followed(struct task *t, bool answered)
 	retry(t, answered ? 0 : RETRY_AFTER[0]);
 }
 
+/* What helps with a bad answer: the agent's own word, that of the step that failed, or ours. */
+static const char *hint_of(const struct task *t)
+{
+	const struct fleet *f = t->fleet;
+
+	if (t->answer.hint)
+		return t->answer.hint;
+	if (t->advice)
+		return t->advice;
+	if (t->answer.code == E_NOSPACE)
+		return arena_printf(f->arena,
+			"make room on '%s' (df -h, df -i); no file there is half-written",
+			t->node->name);
+	return arena_printf(f->arena, "stoika run show %s", f->out->id);
+}
+
 static void answered(struct task *t)
 {
 	const struct answer *a = &t->answer;
 
 	if (t->follow) {
 		followed(t, true);
-	} else if (a->refused && a->absent && t->attach) {
+	} else if (a->code == E_NOTFOUND && t->attach) {
 		/* no journal: nothing was done yet, so it can be ordered anew */
 		t->attach = false;
 		drop_answer(t);
 		retry(t, 0);
 	} else {
-		end_task(t, a->state, a->reason, a->hint);
+		end_task(t, a->state, a->reason, is_bad(a->state) ? hint_of(t) : a->hint);
 	}
 }
 

@@ -199,7 +199,9 @@ static void send_event(int64_t seq, const char *ev)
 	json_put_str(m, "ev", ev);
 	json_put_str(m, "recipe", "alpha");
 	json_put_str(m, "name", "a step");
-	json_put_str(m, "state", "changed");
+	json_put_str(m, "state", is_mode("failed") ? "failed" : "changed");
+	if (is_mode("failed"))
+		json_put_str(m, "hint", "look at the step");
 	if (seq == 0 || seq > fake.order.after)
 		send_message(m);
 	else
@@ -224,13 +226,13 @@ static void send_final(const char *run, const char *state)
 	send_message(m);
 }
 
-static void send_refused(const char *code)
+static void send_refused(const char *code, const char *hint)
 {
 	json_t *m = message_new("refused");
 
 	json_put_str(m, "code", code);
 	json_put_str(m, "message", "not for me");
-	json_put_str(m, "hint", "do this");
+	json_put_str(m, "hint", hint);
 	send_message(m);
 }
 
@@ -267,7 +269,7 @@ static void misbehave_early(void)
 	if (is_mode("early"))
 		send_final("x", "ok");
 	if (is_mode("refuse-early")) {
-		send_refused("notfound");
+		send_refused("notfound", "do this");
 		_exit(0);
 	}
 	if (is_mode("oversize"))
@@ -289,11 +291,15 @@ static void misbehave_late(void)
 		_exit(0);
 	}
 	if (is_mode("absent") && fake.order.mode == ORDER_ATTACH) {
-		send_refused("notfound");
+		send_refused("notfound", "do this");
 		_exit(0);
 	}
 	if (is_mode("refuse")) {
-		send_refused("verify");
+		send_refused("verify", "do this");
+		_exit(0);
+	}
+	if (is_mode("full")) {
+		send_refused("nospace", NULL);
 		_exit(0);
 	}
 	if (is_mode("killed")) {

@@ -202,6 +202,7 @@ TEST(applies_to_all)
 	assert_int_equal(seen.done, 6);
 	assert_int_equal(seen.events, 18);
 	assert_string_equal(seen.reason[6], "a step failed");
+	assert_string_equal(seen.hint[6], "look at the step");
 	assert_true(seen.result[1].agent_pass == 750000 && seen.result[1].agent_process == 3000000);
 	assert_int_equal(store_run_find(store, arena, out.id, &row, &err), 0);
 	assert_string_equal(row.state, "failed");
@@ -241,6 +242,7 @@ static const struct {
 	{"oversize", ORDER_APPLY, RESULT_FAILED, 1, "a frame of", "agent install n"},
 	{"proto", ORDER_APPLY, RESULT_FAILED, 1, "protocol 99", "agent install n"},
 	{"refuse", ORDER_APPLY, RESULT_DENIED, 1, "not for me", "do this"},
+	{"full", ORDER_APPLY, RESULT_FAILED, 1, "not for me", "make room on 'n"},
 	{"refuse-early", ORDER_APPLY, RESULT_FAILED, 1, "not for me", "do this"},
 	{"busy", ORDER_APPLY, RESULT_DENIED, 1, "run foreign-1 by someone holds 'n", "watch"},
 	{"torn", ORDER_APPLY, RESULT_UNKNOWN, 3, "without an answer", "run show"},
@@ -288,9 +290,9 @@ static void run_troubles(size_t from, size_t n)
 TEST(troubles_have_cause_and_hint)
 {
 	set_up();
-	run_troubles(0, 9);
-	run_troubles(9, 9);
-	run_troubles(18, 2);
+	run_troubles(0, 10);
+	run_troubles(10, 9);
+	run_troubles(19, 2);
 }
 
 TEST(attach_asks_only_for_the_rest)
