@@ -183,8 +183,9 @@ node_stop() { # INDEX ...
 	done
 	[ "${#pids[@]}" = 0 ] || kill -KILL "${pids[@]}" 2> /dev/null || :
 	for pid in "${pids[@]}"; do
+		# one that is dead and not yet waited for has no namespace any more
 		for ((i = 0; i < 200; i++)); do
-			[ -e "/proc/$pid" ] || break
+			[ -e "/proc/$pid/ns/net" ] || break
 			sleep 0.05
 		done
 	done
