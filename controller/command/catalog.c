@@ -110,9 +110,9 @@ static void print_check(const struct invocation *inv, const struct catalog *c,
 	}
 	buf_init(&text, TEXT_MAX);
 	catalog_show_findings(found, &text);
-	buf_addf(&text, "%s: %zu entries, %zu sources, %u error%s, %zu remark%s\n", c->path,
-		c->entries.n, c->sources.n, errors, errors == 1 ? "" : "s", found->n - errors,
-		found->n - errors == 1 ? "" : "s");
+	buf_addf(&text, "%s: %u error%s, %zu remark%s; entries: %zu, sources: %zu\n", c->path,
+		errors, errors == 1 ? "" : "s", found->n - errors,
+		found->n - errors == 1 ? "" : "s", c->entries.n, c->sources.n);
 	session_print(&text);
 }
 

@@ -22,6 +22,7 @@
 #define FILES_MAX  10000
 #define DEPTH_MAX  4
 #define TEXT_MAX   (64u << 20)
+#define RECORD_MAX (1u << 20)
 #define ERRORS_MAX 50
 
 struct imported {
@@ -117,14 +118,48 @@ static void write_records(const struct import_run *r, struct buf *out)
 }
 
 /* What we write must be a catalogue: figures in range, ids once. */
-static int check_records(const struct buf *text, const char *name, struct err *err)
+static int check_record(const struct imported *t, struct err *err)
 {
 	struct catalog *c = NULL;
-	const int rc = catalog_load_text(name, buf_str(text), &c, NULL, err);
+	AUTO_BUF text = {0};
+	struct err why;
 
-	if (rc == 0)
-		catalog_free(c);
-	return rc;
+	buf_init(&text, RECORD_MAX);
+	devicetype_write_head(&text);
+	buf_addf(&text, "%s:\n", CATALOG_SECTIONS[devicetype_kind(&t->type)]);
+	devicetype_write(&t->type, &t->found, &text);
+	if (!buf_ok(&text))
+		return err_at(err, E_LIMIT, t->type.file, t->type.line, 1,
+			"its record is longer than %u bytes", RECORD_MAX);
+	if (catalog_load_text(t->type.file, buf_str(&text), &c, NULL, &why) < 0)
+		return err_at(err, why.code, t->type.file, t->type.line, 1, "no record of ours: %s",
+			why.msg);
+	catalog_free(c);
+	return 0;
+}
+
+static const struct imported *find_twin(const struct import_run *r, size_t at)
+{
+	for (size_t i = 0; i < at; i++)
+		if (strcasecmp(r->types.at[i].type.slug, r->types.at[at].type.slug) == 0)
+			return &r->types.at[i];
+	return NULL;
+}
+
+static void check_records(struct import_run *r)
+{
+	for (size_t i = 0; i < r->types.n; i++) {
+		const struct imported *t = &r->types.at[i], *twin = find_twin(r, i);
+		struct err err;
+
+		if (check_record(t, &err) < 0)
+			fail(r, &err);
+		if (!twin)
+			continue;
+		(void)err_at(&err, E_EXISTS, t->type.file, t->type.line, 1,
+			"'%s' is in '%s' already", t->type.slug, twin->type.file);
+		fail(r, &err);
+	}
 }
 
 /* --- the report --- */
@@ -224,8 +259,6 @@ static int finish(struct import_run *r)
 	write_records(r, &records);
 	if (!buf_ok(&records))
 		rc = err_set(&err, E_LIMIT, "the records are longer than %u bytes", TEXT_MAX);
-	if (rc == 0)
-		rc = check_records(&records, to ? to : "records", &err);
 	if (rc == 0 && to)
 		rc = write_file(to, &records, &err);
 	if (rc < 0)
@@ -249,10 +282,12 @@ static int run_import(struct invocation *inv)
 		vec_sort(&r.files, compare_files);
 		read_files(&r);
 		if (r.errors == 0)
+			check_records(&r);
+		if (r.errors == 0)
 			r.code = finish(&r);
 		else if (!inv->json)
-			fprintf(stderr, "%u of %zu files cannot be read, nothing was written\n",
-				r.errors, r.files.n);
+			fprintf(stderr, "%u error%s, nothing was written\n", r.errors,
+				r.errors == 1 ? "" : "s");
 	}
 	vec_each(&r.types, struct imported, t) {
 		vec_done(&t->found);

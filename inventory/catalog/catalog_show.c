@@ -145,7 +145,8 @@ static void show_field(struct buf *out, const struct catalog_field *f, struct us
 	} else {
 		buf_addf(out, "%*s", VAL_WIDTH, "");
 	}
-	buf_addf(out, " %-7s %-6s ", f->assumed ? "assumed" : "", MODEL_CONFIDENCES[f->confidence]);
+	buf_addf(out, " %-7s %-6s ", f->assumed ? "assumed" : "",
+		f->text ? MODEL_CONFIDENCES[f->confidence] : "");
 	for (unsigned i = 0; i < f->n_sources; i++)
 		buf_addf(out, "%s%u", i ? "," : "", use(used, f->sources[i]));
 	if (f->date)

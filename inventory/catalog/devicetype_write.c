@@ -131,6 +131,8 @@ static void write_power(const struct devicetype *d, struct buf *out)
 	if (d->power_ports.n <= 64 && (d->power_ports.n || bays))
 		buf_addf(
 			out, "    psus: %zu\n", d->power_ports.n ? d->power_ports.n : (size_t)bays);
+	if (d->power_ports.n == 1)
+		buf_add_text(out, "    psus_needed: 1\n");
 	write_num(out, d->power_ports.n == 1 ? "watts_max" : "psu_watts", draw);
 	if (allocated > 0)
 		write_num(out, "watts_planning", allocated);
