@@ -10,7 +10,7 @@ log=$home/quickstart.log
 build=$home/build
 lab=$home/lab
 stoika=$home/stoika
-STOIKA_LAB_CACHE=$home/cache
+STOIKA_LAB_CACHE=${STOIKA_LAB_CACHE:-$home/cache}
 export STOIKA_LAB_CACHE
 disk_needed_mb=3000
 steps=9
