@@ -176,9 +176,11 @@ int catalog_load(
 	struct catalog_loader l = {0};
 	struct paths files = VEC_INIT;
 	struct vec(struct yaml_doc *) docs = VEC_INIT;
-	int rc = path ? 0 : catalog_path(a, &path, err);
+	int rc = 0;
 
-	if (rc == 0 && is_dir(path))
+	if (!path)
+		rc = catalog_path(a, &path, err);
+	if (rc == 0 && path && is_dir(path))
 		rc = list_files(a, path, &files, err);
 	else if (rc == 0)
 		*vec_push(&files) = path;

@@ -151,7 +151,7 @@ static void judge_draw(struct judge *j)
 			find(j, "power-missing", line, "no port says what it draws");
 		return;
 	}
-	if (sum < watts * 0.75)
+	if (j->like && sum < watts * 0.75)
 		find(j, "psu-power", line,
 			"all power ports draw %.0f W, the catalogue's '%s' %.0f W", sum,
 			j->like->id, watts);
@@ -221,45 +221,56 @@ static long number_of(struct str s)
 	return v;
 }
 
-static struct numbered split_name(struct str name)
+/* "swp7" is row "swp", 7; major is -1 when no number ends the name. */
+static struct numbered split_flat(struct str name)
 {
-	struct numbered x = {.head = name, .between = STR_LIT(""), .major = -1, .minor = -1};
-	size_t n = digits_at_end(name);
+	const size_t n = digits_at_end(name);
 
-	if (n == 0)
-		return x;
-	x.major = number_of(str_from(name, name.n - n));
-	x.head = str_first(name, name.n - n);
-	if (x.head.n < 2 || !strchr("./:", x.head.p[x.head.n - 1]))
-		return x;
-	n = digits_at_end(str_first(x.head, x.head.n - 1));
-	if (n == 0)
-		return x;
-	x.minor = x.major;
-	x.between = str_from(x.head, x.head.n - 1);
-	x.head = str_first(x.head, x.head.n - 1);
-	x.major = number_of(str_from(x.head, x.head.n - n));
-	x.head = str_first(x.head, x.head.n - n);
-	return x;
+	return (struct numbered){.head = str_first(name, name.n - n),
+		.between = STR_LIT(""),
+		.major = n ? number_of(str_from(name, name.n - n)) : -1,
+		.minor = -1};
 }
 
-#define GRID 256 /* numbers of a row that gaps are looked for in */
+/* "P22.1" is row "P", 22, then 1; major is -1 for other names. */
+static struct numbered split_nested(struct str name)
+{
+	struct numbered x = split_flat(name), outer;
+
+	if (x.major < 0 || x.head.n < 2 || !strchr("./:", x.head.p[x.head.n - 1]))
+		return (struct numbered){.head = name, .major = -1, .minor = 0};
+	outer = split_flat(str_first(x.head, x.head.n - 1));
+	outer.between = str_from(x.head, x.head.n - 1);
+	outer.minor = x.major;
+	return outer;
+}
+
+static struct numbered split_name(struct str name, bool nested)
+{
+	return nested ? split_nested(name) : split_flat(name);
+}
+
+#define GRID  256 /* numbers of a row that gaps are looked for in */
+#define MINOR 8   /* parts of a port; more are ports of their own */
 
 struct grid {
-	bool has[GRID][8];
+	bool has[GRID][MINOR];
 	long low, high, minor_low, minor_high;
 	unsigned n;
+	bool wide; /* there are more than MINOR parts */
 };
 
-static void fill_grid(const struct devicetype *d, struct numbered like, struct grid *g)
+static void fill_grid(const struct devicetype *d, struct numbered like, bool nested, struct grid *g)
 {
-	*g = (struct grid){.low = GRID, .minor_low = 8, .high = -1, .minor_high = -1};
+	*g = (struct grid){.low = GRID, .minor_low = MINOR, .high = -1, .minor_high = -1};
 	vec_each(&d->interfaces, const struct devicetype_part, p) {
-		const struct numbered x = split_name(p->name);
+		const struct numbered x = split_name(p->name, nested);
 		const long minor = x.minor < 0 ? 0 : x.minor;
 
-		if (!str_eq(x.head, like.head) || (x.minor < 0) != (like.minor < 0) ||
-			x.major < 0 || x.major >= GRID || minor >= 8)
+		if (x.major < 0 || x.major >= GRID || !str_eq(x.head, like.head))
+			continue;
+		g->wide = g->wide || minor >= MINOR;
+		if (minor >= MINOR)
 			continue;
 		g->has[x.major][minor] = true;
 		g->n++;
@@ -270,54 +281,61 @@ static void fill_grid(const struct devicetype *d, struct numbered like, struct g
 	}
 }
 
+static const char *name_in_row(struct judge *j, struct numbered like, long major, long minor)
+{
+	if (like.minor < 0)
+		return arena_printf(j->a, STR_FMT "%ld", STR_ARG(like.head), major);
+	return arena_printf(j->a, STR_FMT "%ld" STR_FMT "%ld", STR_ARG(like.head), major,
+		STR_ARG(like.between), minor);
+}
+
 /* Names that are missing in a row that is nearly full. */
-static void judge_row(struct judge *j, const struct devicetype_part *first, struct numbered like)
+static void judge_row(
+	struct judge *j, const struct devicetype_part *first, struct numbered like, bool nested)
 {
 	struct grid *g = arena_alloc(j->a, sizeof *g);
 	const char *missing = NULL;
 	unsigned gaps = 0;
 	long cells;
 
-	fill_grid(j->d, like, g);
+	fill_grid(j->d, like, nested, g);
 	cells = (g->high - g->low + 1) * (g->minor_high - g->minor_low + 1);
-	if (g->n < 4 || g->n * 10L < cells * 8)
+	if (g->wide || g->n < 4 || g->n * 10L < cells * 8)
 		return;
+	if (!nested && g->high < MINOR && split_nested(first->name).major >= 0)
+		return; /* the parts of one port; the nested look sees them */
 	for (long i = g->low; i <= g->high; i++)
 		for (long k = g->minor_low; k <= g->minor_high; k++) {
 			const char *name;
 
 			if (g->has[i][k] || gaps++ >= 8)
 				continue;
-			name = like.minor < 0
-				       ? arena_printf(j->a, STR_FMT "%ld", STR_ARG(like.head), i)
-				       : arena_printf(j->a, STR_FMT "%ld" STR_FMT "%ld",
-						 STR_ARG(like.head), i, STR_ARG(like.between), k);
+			name = name_in_row(j, like, i, k);
 			missing = missing ? arena_printf(j->a, "%s, %s", missing, name) : name;
 		}
-	if (gaps)
-		find(j, "numbering", first->line, "%u interfaces of %ld: %s missing", g->n, cells,
-			missing);
+	if (missing)
+		find(j, "numbering", first->line, "%ld interfaces of %ld: %s missing",
+			cells - (long)gaps, cells, missing);
 }
 
-static void judge_numbers(struct judge *j)
+#define ROWS_MOST 64
+
+static void judge_numbers(struct judge *j, bool nested)
 {
 	const struct devicetype_parts *list = &j->d->interfaces;
-	struct numbered last = {.major = -1};
+	struct str heads[ROWS_MOST];
+	unsigned n = 0;
 
-	for (size_t i = 0; i < list->n && i < 1024; i++) {
-		const struct numbered x = split_name(list->at[i].name);
-		bool seen = x.major < 0 ||
-			    (str_eq(x.head, last.head) && (x.minor < 0) == (last.minor < 0));
+	for (size_t i = 0; i < list->n && n < ROWS_MOST; i++) {
+		const struct numbered x = split_name(list->at[i].name, nested);
+		bool seen = x.major < 0;
 
-		for (size_t k = 0; !seen && k < i; k++) {
-			const struct numbered o = split_name(list->at[k].name);
-
-			seen = str_eq(o.head, x.head) && o.major >= 0 &&
-			       (o.minor < 0) == (x.minor < 0);
-		}
-		last = x;
-		if (!seen)
-			judge_row(j, &list->at[i], x);
+		for (unsigned k = 0; k < n && !seen; k++)
+			seen = str_eq(heads[k], x.head);
+		if (seen)
+			continue;
+		heads[n++] = x.head;
+		judge_row(j, &list->at[i], x, nested);
 	}
 }
 
@@ -438,7 +456,8 @@ void devicetype_judge(const struct devicetype *d, const struct catalog *known, s
 		judge_draw(&j);
 	judge_ports_power(&j);
 	judge_psus(&j);
-	judge_numbers(&j);
+	judge_numbers(&j, true);
+	judge_numbers(&j, false);
 	judge_port_count(&j);
 	judge_legs(&j);
 	judge_weight(&j);
