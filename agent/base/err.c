@@ -168,6 +168,9 @@ int err_sys(struct err *err, int sys, const char *fmt, ...)
 	n = strlen(err->msg);
 	why = strerrordesc_np(sys);
 	put(err->msg + n, sizeof err->msg - n, ": %s", why ? why : "unknown error");
+	if (err->code == E_NOSPACE)
+		put(err->hint, sizeof err->hint,
+			"make room there: 'df -h' and 'df -i' show what is full");
 	return -(int)err->code;
 }
 

@@ -19,7 +19,7 @@ static bool is_running(const struct session *s, const char *run)
 static void final_of(json_t *final, const json_t *end)
 {
 	static const char *const keys[] = {
-		"state", "counts", "plan_hash", "reason", "took_us", "cpu_us", NULL};
+		"state", "counts", "plan_hash", "reason", "hint", "took_us", "cpu_us", NULL};
 
 	for (const char *const *k = keys; *k; k++) {
 		json_t *v = json_get(end, *k);

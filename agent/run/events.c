@@ -99,6 +99,7 @@ void events_stop(struct execution *x, const char *what, const struct err *err)
 	if (x->recipe)
 		events_explain(x, "recipe '%s', ", x->recipe->name);
 	events_explain(x, "%s: %s", what, err->msg);
+	snprintf(x->out->hint, sizeof x->out->hint, "%s", err->hint);
 }
 
 bool events_cancelled(struct execution *x)

@@ -52,12 +52,14 @@ static int take(int fd, struct err *err)
 int journal_lock_tell(int fd, const json_t *holder, struct err *err)
 {
 	AUTO_BUF text;
+	int rc;
 
 	buf_init(&text, HOLDER_MAX);
 	json_write(holder, &text);
 	if (ftruncate(fd, 0) < 0 || lseek(fd, 0, SEEK_SET) < 0)
 		return err_sys(err, errno, "cannot write the node's lock");
-	return fs_write_all(fd, buf_str(&text), err);
+	rc = fs_write_all(fd, buf_str(&text), err);
+	return rc < 0 ? err_wrap(err, "the lock of this node") : 0;
 }
 
 int journal_lock(int state, const json_t *holder, int *fd, json_t **other, struct err *err)

@@ -191,6 +191,8 @@ static void finish(struct execution *x)
 	json_put_str(end, "plan_hash", out->plan_hash);
 	if (out->reason[0])
 		json_put_str(end, "reason", out->reason);
+	if (out->hint[0])
+		json_put_str(end, "hint", out->hint);
 	json_put_int(end, "took_us", out->took / 1000);
 	json_put_int(end, "cpu_us", out->cpu / 1000);
 	if (journal_end(x->journal, end, x->due.n > 0, &err) < 0 && !out->reason[0])

@@ -36,6 +36,7 @@ struct run_outcome {
 	struct result_counts counts;
 	char plan_hash[65];
 	char reason[400];  /* first failure, for people */
+	char hint[240];    /* what helps against it, "" */
 	int64_t took, cpu; /* nanoseconds */
 };
 

@@ -96,6 +96,8 @@ static void send_final(struct session *s, const struct run_outcome *out)
 		json_put_str(m, "plan_hash", out->plan_hash);
 	if (out->reason[0])
 		json_put_str(m, "reason", out->reason);
+	if (out->hint[0])
+		json_put_str(m, "hint", out->hint);
 	json_put_int(m, "took_us", out->took / 1000);
 	json_put_int(m, "cpu_us", out->cpu / 1000);
 	json_put_int(m, "process_us", run_cpu() / 1000);

@@ -220,7 +220,7 @@ peers() {
 		! wants ssh-true-default || fan_out "ssh-true default" "$NODES" "" true
 		if wants ssh-sh; then fresh && ssh_sh first "$NODES" && ssh_sh second "$NODES"; fi
 		if wants clush && have clush; then fresh && clush_sh first "$NODES" && clush_sh second "$NODES"; fi
-		if wants cf-agent && [ -x "$WORK/lab/layer/usr/sbin/cf-agent" ]; then
+		if wants cf-agent && [ -x "$WORK/lab/layer/usr/bin/cf-agent" ]; then
 			fresh
 			fan_out "cf-agent first" "$NODES" "-o KexAlgorithms=$KEX" cf-agent -KI -f /srv/w/w.cf
 			fan_out "cf-agent second" "$NODES" "-o KexAlgorithms=$KEX" cf-agent -KI -f /srv/w/w.cf

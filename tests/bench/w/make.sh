@@ -35,6 +35,7 @@ make_files() {
 	chmod 755 "$OUT"/tree/opt/w/bin/*
 	cp "$OUT/w/files/blob.dat" "$OUT/tree/opt/w/data/"
 	chmod 640 "$OUT/tree/opt/w/data/blob.dat"
+	chmod 750 "$OUT/tree/opt/w/data"
 	cat > "$OUT/w/templates/host.conf" <<-'X'
 		# host
 		name = {{ node.name }}
