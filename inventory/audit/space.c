@@ -52,6 +52,26 @@ void space_make(const struct graph *g, size_t rack, bool reservations, struct sp
 		put_reservations(g->m, rack, out);
 }
 
+static bool half_taken(
+	const struct space *s, const struct device_type *t, enum rack_face face, unsigned i)
+{
+	return ((t->full_depth || face == FACE_FRONT) && s->front[i]) ||
+	       ((t->full_depth || face == FACE_REAR) && s->rear[i]);
+}
+
+bool space_fits(
+	const struct space *s, const struct device_type *t, enum rack_face face, unsigned unit)
+{
+	const unsigned at = unit < s->first_u ? s->n : (unit - s->first_u) * 2;
+
+	if (at + space_halves(t) > s->n)
+		return false;
+	for (unsigned i = at; i < at + space_halves(t); i++)
+		if (half_taken(s, t, face, i))
+			return false;
+	return true;
+}
+
 unsigned space_find(
 	const struct space *s, const struct device_type *t, enum rack_face face, unsigned *best)
 {
@@ -59,11 +79,7 @@ unsigned space_find(
 	unsigned run = 0, longest = 0, at = 0;
 
 	for (unsigned i = 0; i < s->n; i++) {
-		const bool front = t->full_depth || face == FACE_FRONT;
-		const bool rear = t->full_depth || face == FACE_REAR;
-		const bool taken = (front && s->front[i]) || (rear && s->rear[i]);
-
-		run = taken || (run == 0 && i % 2) ? 0 : run + 1;
+		run = half_taken(s, t, face, i) || (run == 0 && i % 2) ? 0 : run + 1;
 		if (run > longest)
 			longest = run;
 		if (at == 0 && need > 0 && run == need)

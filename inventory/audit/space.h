@@ -24,6 +24,9 @@ void space_put(struct space *s, const struct device *d, const struct device_type
  */
 unsigned space_find(
 	const struct space *s, const struct device_type *t, enum rack_face face, unsigned *best);
+/* Whether its units from unit on are free, and inside. */
+bool space_fits(
+	const struct space *s, const struct device_type *t, enum rack_face face, unsigned unit);
 /* Halves that a type is high. */
 unsigned space_halves(const struct device_type *t);
 /* Whole units taken, free and in the longest free run, on both faces together. */
