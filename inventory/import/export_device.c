@@ -8,21 +8,6 @@
 
 /* --- types --- */
 
-static void write_watts(const struct device_type *t, struct buf *out)
-{
-	struct flow f = {out, 0};
-	bool any = false;
-
-	for (int i = 0; i < BASIS_N; i++)
-		any = any || !isnan(t->watts[i]);
-	if (!any)
-		return;
-	buf_add_text(out, "    watts: {");
-	for (int i = 0; i < BASIS_N; i++)
-		flow_num(&f, MODEL_BASES[i], t->watts[i]);
-	buf_add_text(out, "}\n");
-}
-
 static void write_template(const struct port_template *t, struct buf *out)
 {
 	if (!t->connector) {
@@ -65,29 +50,14 @@ static void write_templates(const struct model *m, size_t type, size_t *at, stru
 	}
 }
 
-void export_types(const struct model *m, struct buf *out)
+void export_types(const struct exporter *e)
 {
 	size_t template = 0;
 
-	buf_add_text(out, m->types.n ? "device_types:\n" : "");
-	for (size_t i = 0; i < m->types.n; i++) {
-		const struct device_type *t = &m->types.at[i];
-
-		block_text(out, 0, "  - name", t->name);
-		block_text(out, 4, "maker", t->maker);
-		buf_addf(out, "    height_u: %u\n", t->height_u);
-		buf_add_text(out, t->full_depth ? "" : "    full_depth: false\n");
-		block_num(out, 4, "depth_mm", t->depth_mm);
-		block_num(out, 4, "weight_kg", t->weight_kg);
-		write_watts(t, out);
-		if (t->watts_origin != ORIGIN_DECLARED)
-			block_text(out, 4, "watts_origin", model_origin_name(t->watts_origin));
-		block_text(out, 4, "watts_source", t->watts_source);
-		block_uint(out, 4, "psus", t->psus);
-		block_uint(out, 4, "psus_needed", t->psus_needed);
-		block_uint(out, 4, "gpus", t->gpus);
-		block_text(out, 4, "gpu", t->gpu);
-		write_templates(m, i, &template, out);
+	buf_add_text(e->out, e->m->types.n ? "device_types:\n" : "");
+	for (size_t i = 0; i < e->m->types.n; i++) {
+		export_block(e, NOUN_TYPE, i, NULL, 2);
+		write_templates(e->m, i, &template, e->out);
 	}
 }
 
@@ -312,22 +282,9 @@ static void write_cords(const struct devices *d, size_t device)
 	buf_add_text(d->out, f.n ? "}\n" : "");
 }
 
-static void write_device(struct devices *d, size_t i)
+static void write_device(const struct exporter *e, struct devices *d, size_t i)
 {
-	const struct device *dev = &d->m->devices.at[i];
-
-	block_text(d->out, 0, "  - name", dev->name);
-	block_text(d->out, 4, "type", NAME_OF(d->m->types, dev->type));
-	block_text(d->out, 4, "role", dev->role);
-	block_text(d->out, 4, "rack", NAME_OF(d->m->racks, dev->rack));
-	block_uint(d->out, 4, "position", dev->position);
-	if (dev->face != FACE_FRONT)
-		block_text(d->out, 4, "face", model_face_name(dev->face));
-	if (dev->status != STATUS_ACTIVE)
-		block_text(d->out, 4, "status", model_status_name(dev->status));
-	block_text(d->out, 4, "serial", dev->serial);
-	block_num(d->out, 4, "watts_measured", dev->watts_measured);
-	block_num(d->out, 4, "watts_cap", dev->watts_cap);
+	export_block(e, NOUN_DEVICE, i, NULL, 2);
 	write_ports(d, i);
 	write_cords(d, i);
 	if (d->node < d->inline_nodes && d->m->nodes.at[d->node].device == i) {
@@ -336,21 +293,20 @@ static void write_device(struct devices *d, size_t i)
 	}
 }
 
-void export_devices(const struct model *m, struct buf *out)
+void export_devices(const struct exporter *e)
 {
-	struct devices d = {.m = m,
-		.out = out,
-		.arena = arena_new(),
+	struct devices d = {.m = e->m,
+		.out = e->out,
+		.arena = e->arena,
 		.given = model_index_new(),
-		.inline_nodes = export_inline_nodes(m)};
+		.inline_nodes = export_inline_nodes(e->m)};
 
 	note_templates(&d);
 	chain_ports(&d);
-	buf_add_text(out, m->devices.n ? "devices:\n" : "");
-	for (size_t i = 0; i < m->devices.n; i++)
-		write_device(&d, i);
+	buf_add_text(e->out, e->m->devices.n ? "devices:\n" : "");
+	for (size_t i = 0; i < e->m->devices.n; i++)
+		write_device(e, &d, i);
 	model_index_free(d.given);
-	arena_free(d.arena);
 }
 
 /* --- cables --- */

@@ -5,23 +5,17 @@
 
 #include <string.h>
 
-static const char *const SECTIONS[] = {"site", "about", "locations", "cooling_zones", "panels",
-	"racks", "feeds", "pdus", "device_types", "devices", "cables", "nodes", NULL};
-
-static const struct field SITE[] = {
-	{.key = "site",
-		.kind = FIELD_NAME,
-		.offset = offsetof(struct model, site),
-		.required = true},
-	{.key = "about", .kind = FIELD_TEXT, .offset = offsetof(struct model, about)},
-};
+static const char *const SECTIONS[] = {"locations", "cooling_zones", "generators", "upses",
+	"panels", "racks", "feeds", "pdus", "reservations", "device_types", "devices", "cables",
+	"nodes", NULL};
 
 /* A problem of the model at the place the row was read from. */
 static void report(void *ctx, const struct model_problem *p)
 {
 	struct importer *im = ctx;
-	const struct places *places = &im->places[p->noun];
-	const struct yaml_node *place = p->row < places->n ? places->at[p->row] : im->doc->root;
+	const struct places *places = p->noun < NOUN_N ? &im->places[p->noun] : NULL;
+	const struct yaml_node *place =
+		places && p->row < places->n ? places->at[p->row] : im->doc->root;
 
 	if (!import_is_faulty(im, place, p->field))
 		import_fault(im, place, p->field, p->code, p->hint, "%s", p->msg);
@@ -36,6 +30,18 @@ static int compare_errors(const void *a, const void *b)
 	return x->col < y->col ? -1 : x->col > y->col;
 }
 
+/* By row; those of one row as the file has them. */
+static int compare_notes(const void *a, const void *b)
+{
+	const struct fact_note *x = a, *y = b;
+
+	if (x->noun != y->noun)
+		return x->noun < y->noun ? -1 : 1;
+	if (x->row != y->row)
+		return x->row < y->row ? -1 : 1;
+	return strcmp(x->field, y->field);
+}
+
 static void read_site(struct importer *im)
 {
 	const struct yaml_node *root = im->doc->root;
@@ -46,13 +52,18 @@ static void read_site(struct importer *im)
 			"a site file must be a map");
 		return;
 	}
-	import_row(im, root, NOUN_N, SITE, 2, SECTIONS, im->m);
+	model_row_clear(NOUN_N, im->m);
+	import_row(im, root, NOUN_N, model_fields_of(NOUN_N), SECTIONS, im->m);
+	im->m->site = im->m->site ? im->m->site : "";
+	import_facts(im, root, NOUN_N, 0);
 	import_rooms(im, root);
 	import_power(im, root);
+	import_reservations(im, root);
 	import_types(im, root);
 	import_devices(im, root);
 	import_cables(im, root);
 	import_nodes(im, root);
+	vec_sort(&im->m->notes, compare_notes);
 	model_check_all(&check);
 }
 
@@ -64,9 +75,10 @@ static void importer_done(struct importer *im)
 	vec_done(&im->type_ports);
 	vec_done(&im->type_first);
 	model_index_free(im->index);
+	catalog_free(im->catalog);
 }
 
-static int read_doc(const struct yaml_doc *doc, struct model **out, struct err_list *errors)
+int import_site_doc(const struct yaml_doc *doc, struct model **out, struct err_list *errors)
 {
 	struct importer im = {
 		.doc = doc, .m = model_new(), .index = model_index_new(), .errors = errors};
@@ -98,7 +110,7 @@ int import_site(const char *path, struct model **out, struct err_list *errors)
 	struct err err;
 	int rc = yaml_load(a, path, &YAML_CAPS_SITE, &doc, &err);
 
-	rc = rc < 0 ? only_error(&err, errors) : read_doc(doc, out, errors);
+	rc = rc < 0 ? only_error(&err, errors) : import_site_doc(doc, out, errors);
 	arena_free(a);
 	return rc;
 }
@@ -110,7 +122,7 @@ int import_site_text(const char *name, struct str text, struct model **out, stru
 	struct err err;
 	int rc = yaml_parse(a, name, text, &YAML_CAPS_SITE, &doc, &err);
 
-	rc = rc < 0 ? only_error(&err, errors) : read_doc(doc, out, errors);
+	rc = rc < 0 ? only_error(&err, errors) : import_site_doc(doc, out, errors);
 	arena_free(a);
 	return rc;
 }

@@ -11,6 +11,8 @@
 #include "agent/base/err.h"
 #include "inventory/model/model.h"
 
+struct yaml_doc;
+
 #define IMPORT_ERRORS_MAX 50
 #define EXPORT_MAX        ((size_t)64 << 20)
 
@@ -25,6 +27,8 @@ void err_list_done(struct err_list *e);
 int import_site(const char *path, struct model **out, struct err_list *errors);
 int import_site_text(
 	const char *name, struct str text, struct model **out, struct err_list *errors);
+/* A tree that somebody else made; errors may hold some already, then there is no model. */
+int import_site_doc(const struct yaml_doc *doc, struct model **out, struct err_list *errors);
 
 /*
  * Canonical YAML: importing it gives the same model, and exporting that the same

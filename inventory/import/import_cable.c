@@ -8,7 +8,7 @@
 #define AT(type, member) offsetof(struct type, member)
 #define VARS_MAX         ((size_t)1 << 20)
 
-static const struct field CABLE[] = {
+static const struct model_field CABLE[] = {
 	{.key = "type", .kind = FIELD_TEXT, .offset = AT(cable, type)},
 	{.key = "label", .kind = FIELD_TEXT, .offset = AT(cable, label)},
 	{.key = "length_m",
@@ -30,8 +30,8 @@ static const struct field CABLE[] = {
 	{                                                                           \
 		.key = "host_key", .kind = FIELD_TEXT, .offset = AT(node, host_key) \
 	}
-static const struct field NODE[] = {NODE_FIELDS};
-static const struct field NAMED_NODE[] = {NODE_FIELDS,
+static const struct model_field NODE[] = {NODE_FIELDS};
+static const struct model_field NAMED_NODE[] = {NODE_FIELDS,
 	{.key = "name", .kind = FIELD_NAME, .offset = AT(node, name), .required = true}};
 
 /* --- cables --- */

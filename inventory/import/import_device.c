@@ -5,117 +5,20 @@
 #include <string.h>
 
 #define AT(type, member) offsetof(struct type, member)
-#define WATTS_MAX        1e9
-#define PSUS_MAX         64
 
-static const struct field TYPE[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(device_type, name), .required = true},
-	{.key = "maker", .kind = FIELD_TEXT, .offset = AT(device_type, maker)},
-	{.key = "height_u",
-		.kind = FIELD_UINT,
-		.offset = AT(device_type, height_u),
-		.max = 100,
-		.unit = "U",
-		.required = true},
-	{.key = "full_depth", .kind = FIELD_BOOL, .offset = AT(device_type, full_depth)},
-	{.key = "depth_mm",
-		.kind = FIELD_NUM,
-		.offset = AT(device_type, depth_mm),
-		.max = 10000,
-		.unit = "mm"},
-	{.key = "weight_kg",
-		.kind = FIELD_NUM,
-		.offset = AT(device_type, weight_kg),
-		.max = 100000,
-		.unit = "kg"},
-	{.key = "watts_origin",
-		.kind = FIELD_UINT,
-		.offset = AT(device_type, watts_origin),
-		.words = MODEL_ORIGINS},
-	{.key = "watts_source", .kind = FIELD_TEXT, .offset = AT(device_type, watts_source)},
-	{.key = "psus", .kind = FIELD_UINT, .offset = AT(device_type, psus), .max = PSUS_MAX},
-	{.key = "psus_needed",
-		.kind = FIELD_UINT,
-		.offset = AT(device_type, psus_needed),
-		.max = PSUS_MAX},
-	{.key = "gpus", .kind = FIELD_UINT, .offset = AT(device_type, gpus), .max = 1024},
-	{.key = "gpu", .kind = FIELD_TEXT, .offset = AT(device_type, gpu)},
-};
-
-#define WATTS(word, basis)                                                          \
-	{                                                                           \
-		.key = word, .kind = FIELD_NUM, .offset = (basis) * sizeof(double), \
-		.max = WATTS_MAX, .unit = "W"                                       \
-	}
-static const struct field TYPE_WATTS[] = {
-	WATTS("nameplate", BASIS_NAMEPLATE),
-	WATTS("max", BASIS_MAX),
-	WATTS("capped", BASIS_CAPPED),
-	WATTS("measured", BASIS_MEASURED),
-};
-
-static const struct field DEVICE[] = {
-	{.key = "name", .kind = FIELD_NAME, .offset = AT(device, name), .required = true},
-	{.key = "type",
-		.kind = FIELD_REF,
-		.offset = AT(device, type),
-		.noun = NOUN_TYPE,
-		.required = true},
-	{.key = "role", .kind = FIELD_NAME, .offset = AT(device, role)},
-	{.key = "rack", .kind = FIELD_REF, .offset = AT(device, rack), .noun = NOUN_RACK},
-	{.key = "position",
-		.kind = FIELD_UINT,
-		.offset = AT(device, position),
-		.min = 1,
-		.max = 1000,
-		.unit = "U"},
-	{.key = "face", .kind = FIELD_UINT, .offset = AT(device, face), .words = MODEL_FACES},
-	{.key = "status",
-		.kind = FIELD_UINT,
-		.offset = AT(device, status),
-		.words = MODEL_STATUSES},
-	{.key = "serial", .kind = FIELD_TEXT, .offset = AT(device, serial)},
-	{.key = "watts_measured",
-		.kind = FIELD_NUM,
-		.offset = AT(device, watts_measured),
-		.max = WATTS_MAX,
-		.unit = "W"},
-	{.key = "watts_cap",
-		.kind = FIELD_NUM,
-		.offset = AT(device, watts_cap),
-		.max = WATTS_MAX,
-		.unit = "W"},
-};
-
-static const struct field PORT[] = {
+static const struct model_field PORT[] = {
 	{.key = "name", .kind = FIELD_NAME, .offset = AT(port, name), .required = true},
-	{.key = "kind", .kind = FIELD_UINT, .offset = AT(port, kind), .words = MODEL_PORT_KINDS},
+	{.key = "kind", .kind = FIELD_ENUM, .offset = AT(port, kind), .words = MODEL_PORT_KINDS},
 	{.key = "type", .kind = FIELD_TEXT, .offset = AT(port, type)},
 	{.key = "mac", .kind = FIELD_TEXT, .offset = AT(port, mac)},
 };
 
 /* Ports of one kind of a type; names is read apart. */
-static const struct field TEMPLATE[] = {
+static const struct model_field TEMPLATE[] = {
 	{.key = "type", .kind = FIELD_TEXT, .offset = AT(port_template, connector)},
 };
 
 /* --- types --- */
-
-/* A number is the maximum; a map says more. */
-static void read_watts(struct importer *im, const struct yaml_node *map, struct device_type *t)
-{
-	static const struct field max = {.key = "watts",
-		.kind = FIELD_NUM,
-		.offset = BASIS_MAX * sizeof(double),
-		.max = WATTS_MAX,
-		.unit = "W"};
-	const struct yaml_node *value = yaml_get(map, "watts");
-
-	if (value && value->kind == YAML_MAP)
-		import_row(im, value, NOUN_TYPE, FIELDS(TYPE_WATTS), NULL, t->watts);
-	else if (value)
-		import_field(im, &max, map, value, t->watts);
-}
 
 /* Adds to the type's ports; seen holds the names the type has so far. */
 static bool add_type_port(struct importer *im, struct model_index *seen, const struct port *like,
@@ -189,27 +92,140 @@ static void read_templates(struct importer *im, const struct yaml_node *map, siz
 	model_index_free(seen);
 }
 
+/* --- the catalogue --- */
+
+static const struct catalog *catalogue(struct importer *im, const struct yaml_node *at)
+{
+	struct err err;
+
+	if (im->catalog || im->no_catalog)
+		return im->catalog;
+	if (catalog_load(NULL, &im->catalog, NULL, &err) < 0) {
+		im->no_catalog = true;
+		im->catalog = NULL;
+		import_fault_at(
+			im, at, err.code, err.hint, "the catalogue cannot be read: %s", err.msg);
+	}
+	return im->catalog;
+}
+
+/* Whether the file says itself what a figure of the record is, or where it is from. */
+static bool overrides(const struct yaml_node *node, const char *field)
+{
+	const struct yaml_node *facts = yaml_get(node, "facts");
+	struct str rest = str_of(field), head;
+	const struct yaml_node *value;
+	char key[64];
+
+	str_next(&rest, '.', &head);
+	snprintf(key, sizeof key, STR_FMT, STR_ARG(head));
+	value = yaml_get(node, key);
+	if (value && rest.n > 0 && value->kind == YAML_MAP)
+		value = import_at(node, field);
+	else if (value && rest.n > 0 && strcmp(field, "watts.max") != 0)
+		value = NULL; /* 'watts: 100' is the maximum only */
+	return value || yaml_get(facts, field);
+}
+
+/* Fills the row from the record that 'catalog' names; the file's own fields come after. */
+static void read_record(struct importer *im, const struct yaml_node *node, struct device_type *row,
+	struct catalog_notes *notes)
+{
+	const struct yaml_node *value = yaml_get(node, "catalog");
+	const struct catalog *c = value ? catalogue(im, value) : NULL;
+	struct err err;
+
+	if (!value || !c)
+		return;
+	if (value->kind != YAML_SCALAR) {
+		import_fault(im, node, "catalog", E_SCHEMA, "see 'stoika catalog list'",
+			"'catalog' must be the name of an entry");
+		return;
+	}
+	if (catalog_device_type(c, value->text.p, im->m->arena, row, notes, &err) == 0)
+		return;
+	import_fault(im, node, "catalog", err.code, err.hint, "%s", err.msg);
+	model_row_clear(NOUN_TYPE, row);
+	row->height_u = 1; /* so that nothing follows from it */
+	notes->n = 0;
+}
+
+static void keep_notes(struct importer *im, const struct yaml_node *node,
+	const struct catalog_notes *notes, size_t row)
+{
+	vec_each(notes, const struct fact_note, note) {
+		struct fact_note *kept;
+
+		if (overrides(node, note->field))
+			continue;
+		kept = vec_push(&im->m->notes);
+		*kept = *note;
+		kept->noun = NOUN_TYPE;
+		kept->row = row;
+		kept->line = node->line;
+	}
+}
+
+/* Its PSUs are ports already; other power ports contradict them. */
+static void check_inlets(struct importer *im, const struct yaml_node *node, size_t type)
+{
+	const unsigned psus = im->m->types.at[type].psus;
+	unsigned inlets = 0;
+
+	for (size_t i = im->type_first.at[type]; i < im->type_ports.n; i++)
+		inlets += im->type_ports.at[i].kind == PORT_POWER;
+	if (psus > 0 && inlets > psus)
+		import_fault(im, node, "psus", E_CONFLICT,
+			"PSUs are ports psu1, psu2 ... by themselves: state 'psus' or the power "
+			"ports, not both",
+			"'%s' has %u PSUs but %u power ports of its own",
+			im->m->types.at[type].name, psus, inlets - psus);
+}
+
+static bool read_type_row(struct importer *im, const struct yaml_node *node,
+	struct device_type *row, struct catalog_notes *notes)
+{
+	static const char *const extra[] = {"ports", "catalog", "facts", NULL};
+	struct model_field own[64];
+	struct model_fields fields = model_fields_of(NOUN_TYPE);
+	const bool record = yaml_get(node, "catalog") != NULL;
+
+	read_record(im, node, row, notes);
+	/* what the file says is declared, unless it says otherwise */
+	if (record && yaml_get(node, "watts")) {
+		row->watts_origin = ORIGIN_DECLARED;
+		row->watts_source = NULL;
+	}
+	if (!record)
+		return import_row(im, node, NOUN_TYPE, fields, extra, row);
+	/* the record has the height, and a name when the file gives none */
+	for (size_t i = 0; i < fields.n && i < 64; i++) {
+		own[i] = fields.at[i];
+		own[i].required = false;
+	}
+	fields.at = own;
+	return import_row(im, node, NOUN_TYPE, fields, extra, row);
+}
+
 static void read_type(struct importer *im, const struct yaml_node *node)
 {
-	static const char *const extra[] = {"watts", "ports", NULL};
-	struct device_type row = {.full_depth = true,
-		.depth_mm = MODEL_UNSET,
-		.weight_kg = MODEL_UNSET,
-		.watts = {MODEL_UNSET, MODEL_UNSET, MODEL_UNSET, MODEL_UNSET},
-		.watts_origin = ORIGIN_DECLARED,
-		.line = node->line};
+	struct catalog_notes notes = VEC_INIT;
+	struct device_type row;
 	const size_t i = im->m->types.n;
 
-	if (!import_row(im, node, NOUN_TYPE, FIELDS(TYPE), extra, &row) || !row.name)
-		return;
-	read_watts(im, node, &row);
-	if (row.psus_needed > row.psus)
-		import_fault(im, node, "psus_needed", E_CONFLICT, NULL,
-			"'%s' needs %u PSUs but has %u", row.name, row.psus_needed, row.psus);
-	import_enter(im, NOUN_TYPE, 0, row.name, i, node);
-	*vec_push(&im->m->types) = row;
-	*vec_push(&im->type_first) = im->type_ports.n;
-	read_templates(im, node, i);
+	model_row_clear(NOUN_TYPE, &row);
+	row.line = node->line;
+	if (read_type_row(im, node, &row, &notes) && row.name) {
+		row.line = node->line;
+		import_enter(im, NOUN_TYPE, 0, row.name, i, node);
+		*vec_push(&im->m->types) = row;
+		*vec_push(&im->type_first) = im->type_ports.n;
+		keep_notes(im, node, &notes, i);
+		import_facts(im, node, NOUN_TYPE, i);
+		read_templates(im, node, i);
+		check_inlets(im, node, i);
+	}
+	vec_done(&notes);
 }
 
 void import_types(struct importer *im, const struct yaml_node *root)
@@ -320,22 +336,16 @@ static void read_cord(struct importer *im, const struct yaml_node *key,
 static void read_device(struct importer *im, const struct yaml_node *node)
 {
 	static const char *const extra[] = {"ports", "cords", "node", NULL};
-	struct device row = {.type = MODEL_NONE,
-		.rack = MODEL_NONE,
-		.status = STATUS_ACTIVE,
-		.watts_measured = MODEL_UNSET,
-		.watts_cap = MODEL_UNSET,
-		.line = node->line};
-	const struct yaml_node *cords;
 	const size_t i = im->m->devices.n;
+	const struct yaml_node *cords;
+	struct device *row;
 
-	if (!import_row(im, node, NOUN_DEVICE, FIELDS(DEVICE), extra, &row) || !row.name)
+	if (!import_new_row(im, node, NOUN_DEVICE, 0, extra))
 		return;
-	if (row.rack == MODEL_NONE && yaml_get(node, "rack"))
-		row.position = 0; /* an unknown rack is said; its units cannot be judged */
-	import_enter(im, NOUN_DEVICE, 0, row.name, i, node);
-	*vec_push(&im->m->devices) = row;
-	if (model_index_find(im->index, NOUN_DEVICE, 0, row.name) != i)
+	row = &im->m->devices.at[i];
+	if (row->rack == MODEL_NONE && yaml_get(node, "rack"))
+		row->position = 0; /* an unknown rack is said; its units cannot be judged */
+	if (model_index_find(im->index, NOUN_DEVICE, 0, row->name) != i)
 		return; /* a name that is there twice is one error, not one per port */
 	read_ports(im, node, i);
 	cords = import_map(im, node, "cords");

@@ -6,7 +6,8 @@
 #include <stdio.h>
 #include <string.h>
 
-#define LABEL_MAX 64
+#define LABEL_MAX        64
+#define CURVE_POINTS_MAX 64
 
 __attribute__((format(printf, 5, 0))) static void add(struct importer *im,
 	const struct yaml_node *at, enum ec code, const char *hint, const char *fmt, va_list ap)
@@ -24,14 +25,27 @@ __attribute__((format(printf, 5, 0))) static void add(struct importer *im,
 		err_hint(err, "%s", hint);
 }
 
+const struct yaml_node *import_at(const struct yaml_node *map, const char *path)
+{
+	struct str rest = str_of(path), key;
+
+	while (map && str_next(&rest, '.', &key)) {
+		char name[64];
+
+		snprintf(name, sizeof name, STR_FMT, STR_ARG(key));
+		map = yaml_get(map, name);
+	}
+	return map;
+}
+
 void import_fault(struct importer *im, const struct yaml_node *map, const char *field, enum ec code,
 	const char *hint, const char *fmt, ...)
 {
-	const struct yaml_node *at = field ? yaml_get(map, field) : NULL;
+	const struct yaml_node *at = field ? import_at(map, field) : NULL;
 	va_list ap;
 
 	if (im->faults.n < IMPORT_ERRORS_MAX)
-		*vec_push(&im->faults) = (struct fault){map, field};
+		*vec_push(&im->faults) = (struct fault){map, at, field};
 	va_start(ap, fmt);
 	add(im, at ? at : map, code, hint, fmt, ap);
 	va_end(ap);
@@ -49,8 +63,11 @@ void import_fault_at(struct importer *im, const struct yaml_node *at, enum ec co
 
 bool import_is_faulty(const struct importer *im, const struct yaml_node *map, const char *field)
 {
+	const struct yaml_node *at = field && im->faults.n ? import_at(map, field) : NULL;
+
 	vec_each(&im->faults, const struct fault, f)
-		if (f->map == map && field && f->field && strcmp(f->field, field) == 0)
+		if ((at && f->at == at) ||
+			(f->map == map && field && f->field && strcmp(f->field, field) == 0))
 			return true;
 	return false;
 }
@@ -96,7 +113,8 @@ static const char *const *names_of(struct importer *im, enum model_noun noun, si
 {
 	const struct model *m = im->m;
 	const size_t most = m->locations.n + m->zones.n + m->panels.n + m->racks.n + m->feeds.n +
-			    m->pdus.n + m->outlets.n + m->types.n + m->devices.n + m->ports.n + 1;
+			    m->pdus.n + m->outlets.n + m->types.n + m->devices.n + m->ports.n +
+			    m->upses.n + m->generators.n + 1;
 	const char **names = arena_alloc(im->doc->arena, most * sizeof *names);
 	size_t n = 0;
 
@@ -127,6 +145,10 @@ static const char *const *names_of(struct importer *im, enum model_noun noun, si
 		COLLECT(devices, device, true);
 	case NOUN_PORT:
 		COLLECT(ports, port, it->device == owner);
+	case NOUN_UPS:
+		COLLECT(upses, ups, true);
+	case NOUN_GENERATOR:
+		COLLECT(generators, generator, true);
 	default:
 		break;
 	}
@@ -220,8 +242,8 @@ bool import_range(struct importer *im, const struct yaml_node *node, struct mode
 
 /* --- one field --- */
 
-static int read_text(struct importer *im, const struct field *f, const struct yaml_node *value,
-	const char *what, void *to, struct err *err)
+static int read_text(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *to, struct err *err)
 {
 	struct str text = {0};
 	const char *z;
@@ -241,8 +263,8 @@ static int read_text(struct importer *im, const struct field *f, const struct ya
 	return 0;
 }
 
-static int read_uint(struct importer *im, const struct field *f, const struct yaml_node *value,
-	const char *what, void *to, struct err *err)
+static int read_uint(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *to, struct err *err)
 {
 	int64_t v;
 	unsigned u;
@@ -256,121 +278,301 @@ static int read_uint(struct importer *im, const struct field *f, const struct ya
 	return rc;
 }
 
-/* An enum as unsigned, or the word itself. */
-static void read_word(
-	struct importer *im, const struct field *f, const struct yaml_node *value, void *to)
+/* An enum, the word itself, or its letter; "-" at the head of a list is no word. */
+static void read_word(struct importer *im, const struct model_field *f, const char *key,
+	const struct yaml_node *value, void *to)
 {
-	const int i = import_word(im, value, f->key, f->words);
-	const unsigned u = (unsigned)i;
+	const unsigned skip = f->words[0][0] == '-';
+	unsigned u;
+	int i;
 
+	/* phases were numbers once */
+	if (f->words == MODEL_PHASES && value->kind == YAML_SCALAR && value->text.n == 1 &&
+		value->text.p[0] >= '1' && value->text.p[0] <= '3') {
+		u = (unsigned)(value->text.p[0] - '0');
+		memcpy(to, &u, sizeof u);
+		return;
+	}
+	i = import_word(im, value, key, f->words + skip);
 	if (i < 0)
 		return;
+	u = (unsigned)i + skip;
 	if (f->kind == FIELD_WORD)
-		memcpy(to, &f->words[i], sizeof f->words[i]);
+		memcpy(to, &f->words[u], sizeof f->words[u]);
+	else if (f->kind == FIELD_CHAR)
+		memcpy(to, f->words[u], 1);
 	else
 		memcpy(to, &u, sizeof u);
 }
 
-static void read_ref(struct importer *im, const struct field *f, const struct yaml_node *map,
-	const struct yaml_node *value, void *to)
+static void read_ref(struct importer *im, const struct model_field *f, const char *key,
+	const struct yaml_node *map, const struct yaml_node *value, void *to)
 {
 	size_t row;
 
 	if (value->kind != YAML_SCALAR) {
-		import_fault(im, map, f->key, E_SCHEMA, NULL, "'%s' must be the name of a %s",
-			f->key, model_noun_name(f->noun));
+		import_fault(im, map, key, E_SCHEMA, NULL, "'%s' must be the name of a %s", key,
+			model_noun_name(f->noun));
 		return;
 	}
 	row = import_find(im, value, f->noun, 0, value->text);
 	memcpy(to, &row, sizeof row);
 }
 
-void import_field(struct importer *im, const struct field *f, const struct yaml_node *map,
-	const struct yaml_node *value, void *row)
+/* 1.5: halves only. */
+static int read_half(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *row, struct err *err)
+{
+	double v = 0;
+	unsigned u;
+	bool half;
+	int rc = yaml_want_num(im->doc, value, what, f->min, f->max, &v, err);
+
+	if (rc < 0)
+		return rc;
+	u = (unsigned)v;
+	half = v > u;
+	if (half && (v - u > 0.5 || v - u < 0.5))
+		return yaml_err(
+			im->doc, value, err, E_SCHEMA, "%s must be whole units or halves", what);
+	memcpy((char *)row + f->offset, &u, sizeof u);
+	memcpy((char *)row + f->offset2, &half, sizeof half);
+	return 0;
+}
+
+static int read_pair(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *row, struct err *err)
+{
+	double a = 0, b = 0;
+	int rc;
+
+	if (value->kind != YAML_LIST || value->n != 2)
+		return yaml_err(
+			im->doc, value, err, E_SCHEMA, "%s must be two numbers, [a, b]", what);
+	rc = yaml_want_num(im->doc, value->item[0], what, f->min, f->max, &a, err);
+	if (rc == 0)
+		rc = yaml_want_num(im->doc, value->item[1], what, f->min, f->max, &b, err);
+	memcpy((char *)row + f->offset, &a, sizeof a);
+	memcpy((char *)row + f->offset2, &b, sizeof b);
+	return rc;
+}
+
+static int read_point(struct importer *im, const struct model_field *f,
+	const struct yaml_node *point, const char *what, struct curve_point *to, struct err *err)
+{
+	int rc;
+
+	if (point->kind != YAML_LIST || point->n != 2)
+		return yaml_err(im->doc, point, err, E_SCHEMA, "a point of %s must be [%s, %s]",
+			what, f->unit, f->unit2);
+	rc = yaml_want_num(im->doc, point->item[0], what, f->min, f->max, &to->x, err);
+	if (rc == 0)
+		rc = yaml_want_num(im->doc, point->item[1], what, f->min, f->max, &to->y, err);
+	return rc;
+}
+
+static int read_curve(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *to, struct err *err)
+{
+	struct curve curve = {NULL, 0};
+	struct curve_point *at;
+	int rc = 0;
+
+	if (value->kind != YAML_LIST || value->n == 0 || value->n > CURVE_POINTS_MAX)
+		return yaml_err(im->doc, value, err, E_SCHEMA,
+			"%s must be a list of 1 to %d points [%s, %s]", what, CURVE_POINTS_MAX,
+			f->unit, f->unit2);
+	at = arena_alloc(im->m->arena, value->n * sizeof *at);
+	for (unsigned i = 0; rc == 0 && i < value->n; i++) {
+		rc = read_point(im, f, value->item[i], what, &at[i], err);
+		if (rc == 0 && i > 0 && at[i].x <= at[i - 1].x)
+			rc = yaml_err(im->doc, value->item[i], err, E_CONFLICT,
+				"the points of %s must rise in %s", what, f->unit);
+	}
+	curve.at = at;
+	curve.n = value->n;
+	if (rc == 0)
+		memcpy(to, &curve, sizeof curve);
+	return rc;
+}
+
+static int read_number(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *row, struct err *err)
+{
+	void *to = (char *)row + f->offset;
+
+	switch (f->kind) {
+	case FIELD_NUM:
+		return yaml_want_num(im->doc, value, what, f->min, f->max, to, err);
+	case FIELD_BOOL:
+		return yaml_want_bool(im->doc, value, what, to, err);
+	case FIELD_UINT:
+		return read_uint(im, f, value, what, to, err);
+	case FIELD_HALF:
+		return read_half(im, f, value, what, row, err);
+	case FIELD_PAIR:
+		return read_pair(im, f, value, what, row, err);
+	case FIELD_CURVE:
+		return read_curve(im, f, value, what, to, err);
+	default:
+		return read_text(im, f, value, what, to, err);
+	}
+}
+
+void import_field(struct importer *im, const struct model_field *f, const char *key,
+	const struct yaml_node *map, const struct yaml_node *value, void *row)
 {
 	void *to = (char *)row + f->offset;
 	char what[48];
 	struct err err;
-	int rc = 0;
 
-	snprintf(what, sizeof what, "'%s'", f->key);
-	switch (f->kind) {
-	case FIELD_TEXT:
-	case FIELD_NAME:
-	case FIELD_LABEL:
-		rc = read_text(im, f, value, what, to, &err);
-		break;
-	case FIELD_NUM:
-		rc = yaml_want_num(im->doc, value, what, f->min, f->max, to, &err);
-		break;
-	case FIELD_BOOL:
-		rc = yaml_want_bool(im->doc, value, what, to, &err);
-		break;
-	case FIELD_UINT:
-		if (f->words)
-			read_word(im, f, value, to);
-		else
-			rc = read_uint(im, f, value, what, to, &err);
-		break;
-	case FIELD_WORD:
-		read_word(im, f, value, to);
-		break;
-	case FIELD_REF:
-		read_ref(im, f, map, value, to);
-		break;
+	if (f->kind == FIELD_SUPPLY)
+		return;
+	if (f->kind == FIELD_ENUM || f->kind == FIELD_WORD || f->kind == FIELD_CHAR) {
+		read_word(im, f, key, value, to);
+		return;
 	}
-	if (rc < 0)
-		adopt(im, map, f->key, &err, f->unit);
+	if (f->kind == FIELD_REF) {
+		read_ref(im, f, key, map, value, to);
+		return;
+	}
+	snprintf(what, sizeof what, "'%s'", key);
+	if (read_number(im, f, value, what, row, &err) < 0)
+		adopt(im, map, key, &err, f->unit2 ? NULL : f->unit);
 }
 
-static bool is_known(const struct field *fields, size_t n, const char *const *extra, struct str key)
+/* --- one row --- */
+
+/* A row in the reading: fields first to last have the map's path before them. */
+struct reader {
+	struct importer *im;
+	struct model_fields fields;
+	enum model_noun noun;
+	const char *const *extra;
+	void *row;
+};
+
+static bool is_extra(const struct reader *r, struct str key)
 {
-	for (size_t i = 0; i < n; i++)
-		if (str_is(key, fields[i].key))
-			return true;
-	for (; extra && *extra; extra++)
-		if (str_is(key, *extra))
+	if (str_is(key, "facts") && r->fields.at == model_fields_of(r->noun).at)
+		return true;
+	for (const char *const *e = r->extra; e && *e; e++)
+		if (str_is(key, *e))
 			return true;
 	return false;
 }
 
-static void refuse_key(struct importer *im, const struct field *fields, size_t n,
-	const char *const *extra, const struct yaml_node *key)
+/* The first part of a path. */
+static struct str head_of(const char *path)
 {
-	const char *names[64];
+	struct str rest = str_of(path), head;
+
+	str_next(&rest, '.', &head);
+	return head;
+}
+
+/* Known keys of the map at prefix; each once, as those of one map stand together. */
+static void refuse_key(const struct reader *r, const char *prefix, const struct yaml_node *key)
+{
+	const char *names[80];
+	const size_t skip = strlen(prefix);
 	char hint[240], word[72];
 	size_t k = 0;
 
-	for (size_t i = 0; i < n && k < 63; i++)
-		names[k++] = fields[i].key;
-	for (; extra && *extra && k < 63; extra++)
-		names[k++] = *extra;
+	for (size_t i = 0; i < r->fields.n && k < 70; i++) {
+		const char *path = r->fields.at[i].key;
+
+		if (strncmp(path, prefix, skip) != 0)
+			continue;
+		if (k == 0 || !str_is(head_of(path + skip), names[k - 1]))
+			names[k++] = arena_text(r->im->doc->arena, head_of(path + skip));
+	}
+	for (size_t i = 0; !*prefix && r->extra && r->extra[i] && k < 79; i++)
+		names[k++] = r->extra[i];
 	names[k] = NULL;
 	snprintf(word, sizeof word, STR_FMT, STR_ARG(str_first(key->text, 64)));
 	hint_names(names, word, hint, sizeof hint);
-	import_fault_at(im, key, E_SCHEMA, hint, "unknown key '%s'", word);
+	import_fault_at(r->im, key, E_SCHEMA, hint, "unknown key '%s'", word);
+}
+
+static void read_map(const struct reader *r, const char *prefix, const struct yaml_node *map);
+
+/* "watts: 100", where the field that stands for its map may be told without it. */
+static void read_brief(const struct reader *r, const char *group, const struct yaml_node *map,
+	const struct yaml_node *value)
+{
+	char key[64];
+
+	snprintf(key, sizeof key, STR_FMT, STR_ARG(head_of(group)));
+	for (size_t i = 0; i < r->fields.n; i++) {
+		const struct model_field *f = &r->fields.at[i];
+
+		if (f->brief && strstr(f->key, group) && value->kind == YAML_SCALAR) {
+			import_field(r->im, f, key, map, value, r->row);
+			return;
+		}
+	}
+	import_fault(r->im, map, key, E_SCHEMA, NULL, "'%s' must be a map", key);
+}
+
+/* The field or the map of fields that path names, beside prefix. False when there is none. */
+static bool read_key(const struct reader *r, const char *prefix, const struct yaml_node *map,
+	const struct yaml_node *key, const struct yaml_node *value)
+{
+	const size_t skip = strlen(prefix);
+
+	for (size_t i = 0; i < r->fields.n; i++) {
+		const struct model_field *f = &r->fields.at[i];
+		const char *rest = f->key + skip;
+
+		if (strncmp(f->key, prefix, skip) != 0 ||
+			strncmp(rest, key->text.p, key->text.n) != 0)
+			continue;
+		if (rest[key->text.n] == '\0') {
+			import_field(r->im, f, rest, map, value, r->row);
+			return true;
+		}
+		if (rest[key->text.n] == '.') {
+			const char *path = arena_printf(
+				r->im->doc->arena, "%s" STR_FMT ".", prefix, STR_ARG(key->text));
+
+			if (value->kind == YAML_MAP)
+				read_map(r, path, value);
+			else
+				read_brief(r, path + skip, map, value);
+			return true;
+		}
+	}
+	return false;
+}
+
+static void read_map(const struct reader *r, const char *prefix, const struct yaml_node *map)
+{
+	for (unsigned i = 0; i < map->n; i++) {
+		const struct str key = map->key[i]->text;
+
+		if (key.n > 0 && read_key(r, prefix, map, map->key[i], map->item[i]))
+			continue;
+		if (*prefix || !is_extra(r, key))
+			refuse_key(r, prefix, map->key[i]);
+	}
 }
 
 bool import_row(struct importer *im, const struct yaml_node *node, enum model_noun noun,
-	const struct field *fields, size_t n, const char *const *extra, void *row)
+	struct model_fields fields, const char *const *extra, void *row)
 {
+	const struct reader r = {im, fields, noun, extra, row};
+
 	if (node->kind != YAML_MAP) {
 		import_fault_at(im, node, E_SCHEMA, "such as {name: ...}", "a %s must be a map",
 			model_noun_name(noun));
 		return false;
 	}
-	for (unsigned i = 0; i < node->n; i++)
-		if (!is_known(fields, n, extra, node->key[i]->text))
-			refuse_key(im, fields, n, extra, node->key[i]);
-	for (size_t i = 0; i < n; i++) {
-		const struct yaml_node *value = yaml_get(node, fields[i].key);
-
-		if (value)
-			import_field(im, &fields[i], node, value, row);
-		else if (fields[i].required)
-			import_fault(im, node, fields[i].key, E_SCHEMA, NULL, "the %s has no '%s'",
-				model_noun_name(noun), fields[i].key);
-	}
+	read_map(&r, "", node);
+	for (size_t i = 0; i < fields.n; i++)
+		if (fields.at[i].required && !yaml_get(node, fields.at[i].key))
+			import_fault(im, node, fields.at[i].key, E_SCHEMA, NULL,
+				"the %s has no '%s'", model_noun_name(noun), fields.at[i].key);
 	return true;
 }
 

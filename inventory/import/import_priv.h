@@ -8,13 +8,15 @@
 #pragma once
 
 #include "agent/base/yaml.h"
+#include "inventory/catalog/catalog.h"
 #include "inventory/import/import.h"
 #include "inventory/model/check.h"
+#include "inventory/model/field.h"
 
 #define IMPORT_ROWS_MAX 1000000 /* of ports and of outlets; ranges must not eat the memory */
 
 struct fault {
-	const struct yaml_node *map;
+	const struct yaml_node *map, *at; /* at: the field's value, NULL when it is missing */
 	const char *field;
 };
 
@@ -23,6 +25,8 @@ struct importer {
 	struct model *m;
 	struct model_index *index;
 	struct err_list *errors;
+	struct catalog *catalog; /* loaded when a type first asks for it */
+	bool no_catalog;         /* that failed, and was said */
 	struct vec(struct fault) faults;
 	/* the ports of all types, expanded once; a type's begin at type_first[its row] */
 	struct vec(struct port) type_ports;
@@ -30,31 +34,10 @@ struct importer {
 	struct places vec(const struct yaml_node *) places[NOUN_N]; /* beside the model's rows */
 };
 
-enum field_kind {
-	FIELD_TEXT,  /* any text on a const char * */
-	FIELD_NAME,  /* letters, digits, . _ - */
-	FIELD_LABEL, /* a name that may hold blanks and letters of any script */
-	FIELD_UINT,  /* unsigned, or an enum when words are given */
-	FIELD_NUM,   /* double */
-	FIELD_BOOL,
-	FIELD_WORD, /* a const char * of words */
-	FIELD_REF   /* size_t, the row of noun */
-};
-
-struct field {
-	const char *key;
-	enum field_kind kind;
-	size_t offset;
-	bool required;
-	double min, max;
-	const char *unit; /* of the number, for the hint */
-	const char *const *words;
-	enum model_noun noun;
-};
 /* False, with a fault at place, when a noun that ranges multiply has too many rows. */
 bool import_room_left(struct importer *im, size_t rows, const struct yaml_node *place);
 
-#define FIELDS(table) (table), sizeof(table) / sizeof *(table)
+#define FIELDS(table) ((struct model_fields){(table), sizeof(table) / sizeof *(table)})
 
 /* Adds a fault; the place is the field's value, its key's map when it is missing, or the map. */
 void import_fault(struct importer *im, const struct yaml_node *map, const char *field, enum ec code,
@@ -66,13 +49,27 @@ bool import_is_faulty(const struct importer *im, const struct yaml_node *map, co
 
 /*
  * Reads the fields into row, which has its defaults. extra: keys that the caller
- * reads itself, NULL-terminated. what: "rack". False when node is not a map.
+ * reads itself, NULL-terminated. noun names the row in messages. False when node is
+ * not a map. FIELD_SUPPLY is left for import_supplies, 'facts' for import_facts.
  */
 bool import_row(struct importer *im, const struct yaml_node *node, enum model_noun noun,
-	const struct field *fields, size_t n, const char *const *extra, void *row);
-/* One field of a map that is there. */
-void import_field(struct importer *im, const struct field *f, const struct yaml_node *map,
-	const struct yaml_node *value, void *row);
+	struct model_fields fields, const char *const *extra, void *row);
+/* One field of a map that is there; key: how the map calls it. */
+void import_field(struct importer *im, const struct model_field *f, const char *key,
+	const struct yaml_node *map, const struct yaml_node *value, void *row);
+/* The value at "cooling.rdhx.curve", NULL when there is none. */
+const struct yaml_node *import_at(const struct yaml_node *map, const char *path);
+/*
+ * A row of a noun that has a table: pushed, read, entered by its name, its line and its
+ * facts kept. False when it was none, then nothing is pushed. owner: 0 for the site.
+ */
+bool import_new_row(struct importer *im, const struct yaml_node *node, enum model_noun noun,
+	size_t owner, const char *const *extra);
+/* What the map 'facts' of a row says of its figures' origins. */
+void import_facts(
+	struct importer *im, const struct yaml_node *node, enum model_noun noun, size_t row);
+/* What panels, UPSs, feeds and PDUs hang on; when all of them are there. */
+void import_supplies(struct importer *im);
 /* The list under key, NULL with a fault when it is something else; absent or empty is NULL too. */
 const struct yaml_node *import_list(
 	struct importer *im, const struct yaml_node *map, const char *key);
@@ -93,8 +90,9 @@ void import_enter(struct importer *im, enum model_noun noun, size_t owner, const
 bool import_range(struct importer *im, const struct yaml_node *node, struct model_names *names);
 
 /* The sections, in the order they are read: each may refer to those before it. */
-void import_rooms(struct importer *im, const struct yaml_node *root);   /* locations .. racks */
-void import_power(struct importer *im, const struct yaml_node *root);   /* feeds, PDUs, outlets */
+void import_rooms(struct importer *im, const struct yaml_node *root); /* locations .. racks */
+void import_power(struct importer *im, const struct yaml_node *root); /* feeds .. outlets */
+void import_reservations(struct importer *im, const struct yaml_node *root);
 void import_types(struct importer *im, const struct yaml_node *root);   /* types and their ports */
 void import_devices(struct importer *im, const struct yaml_node *root); /* and ports, cords */
 void import_cables(struct importer *im, const struct yaml_node *root);

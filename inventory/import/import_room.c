@@ -1,103 +1,7 @@
-/* import_room - where things stand and what feeds them: locations to outlets. */
+/* import_room - where things stand and what feeds them: locations to outlets, what is kept. */
 #include "inventory/import/import_priv.h"
 
 #include <string.h>
-
-#define AT(type, member) offsetof(struct type, member)
-#define WATTS_MAX        1e9
-#define HEIGHT_MAX       100
-
-static const char *const ZONE_KINDS[] = {"air", "rdhx", "liquid", NULL};
-
-static const struct field ZONE[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(cooling_zone, name), .required = true},
-	{.key = "kind", .kind = FIELD_WORD, .offset = AT(cooling_zone, kind), .words = ZONE_KINDS},
-	{.key = "capacity_w",
-		.kind = FIELD_NUM,
-		.offset = AT(cooling_zone, capacity_w),
-		.max = WATTS_MAX,
-		.unit = "W"},
-};
-static const struct field PANEL[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(panel, name), .required = true},
-	{.key = "location",
-		.kind = FIELD_REF,
-		.offset = AT(panel, location),
-		.noun = NOUN_LOCATION},
-};
-static const struct field RACK[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(rack, name), .required = true},
-	{.key = "location", .kind = FIELD_REF, .offset = AT(rack, location), .noun = NOUN_LOCATION},
-	{.key = "cooling_zone",
-		.kind = FIELD_REF,
-		.offset = AT(rack, cooling_zone),
-		.noun = NOUN_ZONE},
-	{.key = "height_u",
-		.kind = FIELD_UINT,
-		.offset = AT(rack, height_u),
-		.min = 1,
-		.max = HEIGHT_MAX,
-		.unit = "U"},
-	{.key = "depth_mm",
-		.kind = FIELD_NUM,
-		.offset = AT(rack, depth_mm),
-		.max = 10000,
-		.unit = "mm"},
-	{.key = "max_weight_kg",
-		.kind = FIELD_NUM,
-		.offset = AT(rack, max_weight_kg),
-		.max = 100000,
-		.unit = "kg"},
-};
-/* Ranges of volts and amps are the model's to judge, so that they are said once. */
-static const struct field FEED[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(feed, name), .required = true},
-	{.key = "panel", .kind = FIELD_REF, .offset = AT(feed, panel), .noun = NOUN_PANEL},
-	{.key = "rack", .kind = FIELD_REF, .offset = AT(feed, rack), .noun = NOUN_RACK},
-	{.key = "volts",
-		.kind = FIELD_NUM,
-		.offset = AT(feed, volts),
-		.min = -1e6,
-		.max = 1e6,
-		.unit = "V"},
-	{.key = "phases",
-		.kind = FIELD_UINT,
-		.offset = AT(feed, phases),
-		.max = 1000,
-		.required = true},
-	{.key = "amps",
-		.kind = FIELD_NUM,
-		.offset = AT(feed, amps),
-		.min = -1e6,
-		.max = 1e6,
-		.unit = "A"},
-	{.key = "max_utilization",
-		.kind = FIELD_NUM,
-		.offset = AT(feed, max_utilization),
-		.min = -1e6,
-		.max = 1e6},
-};
-static const struct field PDU[] = {
-	{.key = "name", .kind = FIELD_LABEL, .offset = AT(pdu, name), .required = true},
-	{.key = "rack", .kind = FIELD_REF, .offset = AT(pdu, rack), .noun = NOUN_RACK},
-	{.key = "feed",
-		.kind = FIELD_REF,
-		.offset = AT(pdu, feed),
-		.noun = NOUN_FEED,
-		.required = true},
-	{.key = "amps",
-		.kind = FIELD_NUM,
-		.offset = AT(pdu, amps),
-		.min = -1e6,
-		.max = 1e6,
-		.unit = "A"},
-};
-/* One run of outlets; names is read apart. */
-static const struct field OUTLETS[] = {
-	{.key = "type", .kind = FIELD_NAME, .offset = AT(outlet, type)},
-	{.key = "bank", .kind = FIELD_UINT, .offset = AT(outlet, bank), .max = 1000},
-	{.key = "phase", .kind = FIELD_UINT, .offset = AT(outlet, phase), .max = 3},
-};
 
 static void read_locations(struct importer *im, const struct yaml_node *root)
 {
@@ -115,82 +19,60 @@ static void read_locations(struct importer *im, const struct yaml_node *root)
 	}
 }
 
+/* A list of rows that have nothing but their fields. */
+static void read_list(struct importer *im, const struct yaml_node *root, const char *key,
+	enum model_noun noun, const char *const *extra)
+{
+	const struct yaml_node *list = import_list(im, root, key);
+
+	for (unsigned i = 0; list && i < list->n; i++)
+		import_new_row(im, list->item[i], noun, 0, extra);
+}
+
 static void read_zones(struct importer *im, const struct yaml_node *root)
 {
+	static const char *const extra[] = {"units", NULL};
 	const struct yaml_node *list = import_list(im, root, "cooling_zones");
 
 	for (unsigned i = 0; list && i < list->n; i++) {
-		struct cooling_zone row = {.kind = "air",
-			.capacity_w = MODEL_UNSET,
-			.dew_point_c = MODEL_UNSET,
-			.line = list->item[i]->line};
+		const size_t zone = im->m->zones.n;
+		const struct yaml_node *units;
 
-		if (!import_row(im, list->item[i], NOUN_ZONE, FIELDS(ZONE), NULL, &row) ||
-			!row.name)
+		if (!import_new_row(im, list->item[i], NOUN_ZONE, 0, extra))
 			continue;
-		import_enter(im, NOUN_ZONE, 0, row.name, im->m->zones.n, list->item[i]);
-		*vec_push(&im->m->zones) = row;
-	}
-}
-
-static void read_panels(struct importer *im, const struct yaml_node *root)
-{
-	const struct yaml_node *list = import_list(im, root, "panels");
-
-	for (unsigned i = 0; list && i < list->n; i++) {
-		struct panel row = {.location = MODEL_NONE, .line = list->item[i]->line};
-
-		if (!import_row(im, list->item[i], NOUN_PANEL, FIELDS(PANEL), NULL, &row) ||
-			!row.name)
-			continue;
-		import_enter(im, NOUN_PANEL, 0, row.name, im->m->panels.n, list->item[i]);
-		*vec_push(&im->m->panels) = row;
-	}
-}
-
-static void read_racks(struct importer *im, const struct yaml_node *root)
-{
-	static const char *const extra[] = {"feeds", "pdus", NULL};
-	const struct yaml_node *list = import_list(im, root, "racks");
-
-	for (unsigned i = 0; list && i < list->n; i++) {
-		struct rack row = {.location = MODEL_NONE,
-			.cooling_zone = MODEL_NONE,
-			.height_u = 42,
-			.depth_mm = MODEL_UNSET,
-			.max_weight_kg = MODEL_UNSET,
-			.cooling.dew_point_c = MODEL_UNSET,
-			.line = list->item[i]->line};
-
-		if (!import_row(im, list->item[i], NOUN_RACK, FIELDS(RACK), extra, &row) ||
-			!row.name)
-			continue;
-		import_enter(im, NOUN_RACK, 0, row.name, im->m->racks.n, list->item[i]);
-		*vec_push(&im->m->racks) = row;
+		units = import_list(im, list->item[i], "units");
+		for (unsigned k = 0; units && k < units->n; k++)
+			if (import_new_row(im, units->item[k], NOUN_UNIT, zone, NULL))
+				im->m->units.at[im->m->units.n - 1].zone = zone;
 	}
 }
 
 void import_rooms(struct importer *im, const struct yaml_node *root)
 {
+	static const char *const in_rack[] = {"feeds", "pdus", NULL};
+
 	read_locations(im, root);
 	read_zones(im, root);
-	read_panels(im, root);
-	read_racks(im, root);
+	read_list(im, root, "generators", NOUN_GENERATOR, NULL);
+	read_list(im, root, "upses", NOUN_UPS, NULL);
+	read_list(im, root, "panels", NOUN_PANEL, NULL);
+	read_list(im, root, "racks", NOUN_RACK, in_rack);
+}
+
+void import_reservations(struct importer *im, const struct yaml_node *root)
+{
+	read_list(im, root, "reservations", NOUN_RESERVATION, NULL);
 }
 
 static void read_feed(struct importer *im, const struct yaml_node *node, size_t rack)
 {
-	struct feed row = {.panel = MODEL_NONE,
-		.rack = rack,
-		.volts = MODEL_UNSET,
-		.amps = MODEL_UNSET,
-		.max_utilization = MODEL_UNSET,
-		.line = node->line};
+	struct feed *row;
 
-	if (!import_row(im, node, NOUN_FEED, FIELDS(FEED), NULL, &row) || !row.name)
+	if (!import_new_row(im, node, NOUN_FEED, 0, NULL))
 		return;
-	import_enter(im, NOUN_FEED, 0, row.name, im->m->feeds.n, node);
-	*vec_push(&im->m->feeds) = row;
+	row = &im->m->feeds.at[im->m->feeds.n - 1];
+	if (row->rack == MODEL_NONE)
+		row->rack = rack;
 }
 
 /* A feed of the list above, claimed by a rack: "feeds: [A1, B1]". */
@@ -228,10 +110,57 @@ static void read_outlet_run(struct importer *im, const struct yaml_node *at,
 	vec_done(&names);
 }
 
-/* Either {C19: "[1-6]", C13: "[7-12]"} or a list of {names, type, bank, phase}. */
-static void read_outlets(struct importer *im, const struct yaml_node *map, size_t pdu)
+/* A bank that the PDU states, when it states any; an outlet without a phase has its bank's. */
+static void find_bank(
+	struct importer *im, const struct yaml_node *item, size_t first, const struct outlet *row)
+{
+	const struct model *m = im->m;
+
+	if (row->bank == 0 || first == m->banks.n)
+		return;
+	for (size_t i = first; i < m->banks.n; i++) {
+		const struct bank *bank = &m->banks.at[i];
+
+		if (bank->number != row->bank)
+			continue;
+		if (row->phase && bank->phase && row->phase != bank->phase &&
+			bank->phase != PHASE_ALL)
+			import_fault(im, item, "phase", E_CONFLICT,
+				"state it at the bank or at its outlets",
+				"the outlets are on %s, but bank %u of '%s' is on %s",
+				MODEL_PHASES[row->phase], row->bank, m->pdus.at[row->pdu].name,
+				MODEL_PHASES[bank->phase]);
+		return;
+	}
+	import_fault(im, item, "bank", E_NOTFOUND, "add it to the PDU's 'banks'",
+		"'%s' has no bank %u", m->pdus.at[row->pdu].name, row->bank);
+}
+
+/* One item of the list of {names, type, bank, phase, amps}. */
+static void read_outlet_item(
+	struct importer *im, const struct yaml_node *item, size_t pdu, size_t first_bank)
 {
 	static const char *const extra[] = {"names", NULL};
+	/* the name is not of the file: 'names' stands for it */
+	struct model_fields fields = model_fields_of(NOUN_OUTLET);
+	struct outlet row = {.pdu = pdu, .line = item->line};
+
+	fields.at++;
+	fields.n--;
+	if (!import_row(im, item, NOUN_OUTLET, fields, extra, &row))
+		return;
+	find_bank(im, item, first_bank, &row);
+	if (yaml_get(item, "names"))
+		read_outlet_run(im, item, &row, yaml_get(item, "names"));
+	else
+		import_fault(im, item, "names", E_SCHEMA, "such as \"[1-6]\"",
+			"the outlets have no 'names'");
+}
+
+/* Either {C19: "[1-6]", C13: "[7-12]"} or the list. */
+static void read_outlets(
+	struct importer *im, const struct yaml_node *map, size_t pdu, size_t first_bank)
+{
 	const struct yaml_node *value = yaml_get(map, "outlets");
 
 	if (!value)
@@ -245,33 +174,36 @@ static void read_outlets(struct importer *im, const struct yaml_node *map, size_
 		const struct yaml_node *item = value->item[i];
 		struct outlet row = {.pdu = pdu, .line = item->line};
 
-		if (value->kind == YAML_MAP) {
-			if (!import_name_ok(im, value->key[i], "the type of an outlet"))
-				continue;
+		if (value->kind == YAML_LIST) {
+			read_outlet_item(im, item, pdu, first_bank);
+		} else if (import_name_ok(im, value->key[i], "the type of an outlet")) {
 			row.type = import_text(im, value->key[i]);
 			read_outlet_run(im, item, &row, item);
-		} else if (import_row(im, item, NOUN_OUTLET, FIELDS(OUTLETS), extra, &row)) {
-			if (yaml_get(item, "names"))
-				read_outlet_run(im, item, &row, yaml_get(item, "names"));
-			else
-				import_fault(im, item, "names", E_SCHEMA, "such as \"[1-6]\"",
-					"the outlets have no 'names'");
 		}
 	}
 }
 
 static void read_pdu(struct importer *im, const struct yaml_node *node, size_t rack)
 {
-	static const char *const extra[] = {"outlets", NULL};
-	struct pdu row = {
-		.rack = rack, .feed = MODEL_NONE, .amps = MODEL_UNSET, .line = node->line};
-	const size_t i = im->m->pdus.n;
+	static const char *const extra[] = {"outlets", "banks", NULL};
+	const size_t i = im->m->pdus.n, first_bank = im->m->banks.n;
+	const struct yaml_node *banks;
 
-	if (!import_row(im, node, NOUN_PDU, FIELDS(PDU), extra, &row) || !row.name)
+	if (!import_new_row(im, node, NOUN_PDU, 0, extra))
 		return;
-	import_enter(im, NOUN_PDU, 0, row.name, i, node);
-	*vec_push(&im->m->pdus) = row;
-	read_outlets(im, node, i);
+	if (im->m->pdus.at[i].rack == MODEL_NONE)
+		im->m->pdus.at[i].rack = rack;
+	if (!yaml_get(node, "feed") && !yaml_get(node, "upstream"))
+		import_fault(im, node, "feed", E_SCHEMA,
+			"'feed: NAME', or 'upstream: {outlet: PDU/1}' when it hangs on another PDU",
+			"the PDU has no 'feed'");
+	if (model_index_find(im->index, NOUN_PDU, 0, im->m->pdus.at[i].name) != i)
+		return; /* a name that is there twice is one error, not one per outlet */
+	banks = import_list(im, node, "banks");
+	for (unsigned k = 0; banks && k < banks->n; k++)
+		if (import_new_row(im, banks->item[k], NOUN_BANK, i, NULL))
+			im->m->banks.at[im->m->banks.n - 1].pdu = i;
+	read_outlets(im, node, i, first_bank);
 }
 
 static void read_rack_feeds(struct importer *im, const struct yaml_node *rack, size_t row)
@@ -304,4 +236,5 @@ void import_power(struct importer *im, const struct yaml_node *root)
 		for (unsigned k = 0; list && k < list->n; k++)
 			read_pdu(im, list->item[k], i);
 	}
+	import_supplies(im);
 }

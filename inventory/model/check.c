@@ -1,13 +1,12 @@
-/* check - names, feeds, joins and nodes; space is in check_space.c. */
+/* check - names, joins and nodes; what feeds what is in check_power.c, space in check_space.c. */
 #include "inventory/model/check.h"
 
 #include "agent/base/str.h"
+#include "inventory/model/check_priv.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
-
-#define AMPS_MAX 6300 /* the largest frame of an air circuit breaker */
 
 /* What a host key's base64 begins with: its own type, spelled inside. */
 static const struct {
@@ -20,12 +19,7 @@ static const struct {
 	{"ecdsa-sha2-nistp521", "AAAAE2VjZHNhLXNoYTItbmlzdHA1MjE"},
 };
 
-/* " (line 12)", or "" for a row that was not read from a file. */
-struct where {
-	char text[24];
-};
-
-static struct where at(unsigned line)
+struct where check_line(unsigned line)
 {
 	struct where w = {""};
 
@@ -34,9 +28,7 @@ static struct where at(unsigned line)
 	return w;
 }
 
-/* p has all but its message. */
-__attribute__((format(printf, 3, 4))) static void tell(
-	const struct model_check *c, struct model_problem *p, const char *fmt, ...)
+void check_tell(const struct model_check *c, struct model_problem *p, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -96,8 +88,8 @@ static void check_rows(
 			continue;
 		read_row(r, was, &other, &first, &owner);
 		snprintf(p.hint, sizeof p.hint, "give one of the two another name");
-		tell(c, &p, "%s '%s' is there already%s", model_noun_name(r->noun), name,
-			at(first).text);
+		check_tell(c, &p, "%s '%s' is there already%s", model_noun_name(r->noun), name,
+			check_line(first).text);
 	}
 }
 
@@ -116,85 +108,17 @@ void model_check_names(const struct model_check *c)
 		ROWS(NOUN_DEVICE, m->devices, device),
 		OWNED_ROWS(NOUN_PORT, m->ports, port, device),
 		ROWS(NOUN_NODE, m->nodes, node),
+		ROWS(NOUN_UPS, m->upses, ups),
+		ROWS(NOUN_GENERATOR, m->generators, generator),
+		OWNED_ROWS(NOUN_BANK, m->banks, bank, pdu),
+		OWNED_ROWS(NOUN_UNIT, m->units, cooling_unit, zone),
+		ROWS(NOUN_RESERVATION, m->reservations, reservation),
 	};
 	struct model_index *index = model_index_new();
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++)
 		check_rows(c, index, &all[i]);
 	model_index_free(index);
-}
-
-/* --- feeds and PDUs --- */
-
-static void check_volts(const struct model_check *c, size_t row)
-{
-	struct model_problem p = {
-		.code = E_SCHEMA, .noun = NOUN_FEED, .row = row, .field = "volts"};
-	const struct feed *f = &c->m->feeds.at[row];
-	const double v = f->volts;
-
-	if (isnan(v)) {
-		tell(c, &p, "feed '%s' states no volts", f->name);
-	} else if (f->phases == 3 && ((v >= 100 && v <= 130) || (v >= 220 && v <= 250))) {
-		snprintf(p.hint, sizeof p.hint, "state it line to line: %.0f",
-			v > 200 ? (v < 235 ? 400.0 : 415.0) : 208.0);
-		tell(c, &p, "feed '%s' has three phases; %g V is the voltage of one", f->name, v);
-	} else if (f->phases == 3 && (v < 190 || v > 1000)) {
-		snprintf(p.hint, sizeof p.hint, "400 in Europe, 208 or 415 in North America");
-		tell(c, &p, "feed '%s' has %g V, expected 190 to 1000 for three phases", f->name,
-			v);
-	} else if (f->phases == 1 && v >= 300) {
-		snprintf(p.hint, sizeof p.hint, "state 'phases: 3', or the volts to neutral: 230");
-		tell(c, &p, "feed '%s' has one phase; %g V is the voltage between three", f->name,
-			v);
-	} else if (f->phases == 1 && v < 90) {
-		tell(c, &p, "feed '%s' has %g V, expected 90 to 300 for one phase", f->name, v);
-	}
-}
-
-static void check_amps(
-	const struct model_check *c, struct model_problem *p, const char *name, double amps)
-{
-	const char *noun = model_noun_name(p->noun);
-
-	p->field = "amps";
-	if (isnan(amps)) {
-		snprintf(
-			p->hint, sizeof p->hint, "state the rating of its breaker: 16, 32, 63 ...");
-		tell(c, p, "%s '%s' states no amps", noun, name);
-	} else if (amps <= 0 || amps > AMPS_MAX) {
-		tell(c, p, "%s '%s' has %g A, expected more than 0 and at most %d", noun, name,
-			amps, AMPS_MAX);
-	}
-}
-
-static void check_feed(const struct model_check *c, size_t row)
-{
-	struct model_problem p = {.code = E_SCHEMA, .noun = NOUN_FEED, .row = row};
-	const struct feed *f = &c->m->feeds.at[row];
-
-	p.field = "phases";
-	if (f->phases != 1 && f->phases != 3)
-		tell(c, &p, "feed '%s' has %u phases, expected 1 or 3", f->name, f->phases);
-	check_volts(c, row);
-	check_amps(c, &p, f->name, f->amps);
-	p.field = "max_utilization";
-	if (f->max_utilization <= 0 || f->max_utilization > 1) /* false for unset */
-		tell(c, &p,
-			"feed '%s' has a max_utilization of %g, expected more than 0 and at most 1",
-			f->name, f->max_utilization);
-}
-
-void model_check_feeds(const struct model_check *c)
-{
-	for (size_t i = 0; i < c->m->feeds.n; i++)
-		check_feed(c, i);
-	for (size_t i = 0; i < c->m->pdus.n; i++) {
-		struct model_problem p = {.code = E_SCHEMA, .noun = NOUN_PDU, .row = i};
-
-		if (!isnan(c->m->pdus.at[i].amps))
-			check_amps(c, &p, c->m->pdus.at[i].name, c->m->pdus.at[i].amps);
-	}
 }
 
 /* --- cords --- */
@@ -219,12 +143,12 @@ static void check_cord_end(const struct model_check *c, size_t row, size_t *firs
 	snprintf(p.hint, sizeof p.hint, "%s",
 		outlet ? "move one of the two cords to a free outlet" : "remove one of the two");
 	if (outlet)
-		tell(c, &p, "outlet '%s/%s' has the cord of '%s/%s' already%s",
+		check_tell(c, &p, "outlet '%s/%s' has the cord of '%s/%s' already%s",
 			c->m->pdus.at[o->pdu].name, o->name, device_of(c->m, other->port),
-			c->m->ports.at[other->port].name, at(other->line).text);
+			c->m->ports.at[other->port].name, check_line(other->line).text);
 	else
-		tell(c, &p, "'%s/%s' has a cord already%s", device_of(c->m, cord->port),
-			c->m->ports.at[cord->port].name, at(other->line).text);
+		check_tell(c, &p, "'%s/%s' has a cord already%s", device_of(c->m, cord->port),
+			c->m->ports.at[cord->port].name, check_line(other->line).text);
 }
 
 static void check_cord_kind(const struct model_check *c, size_t row)
@@ -233,8 +157,9 @@ static void check_cord_kind(const struct model_check *c, size_t row)
 	const struct port *port = &c->m->ports.at[c->m->cords.at[row].port];
 
 	if (port->kind != PORT_POWER)
-		tell(c, &p, "'%s/%s' is %s and takes no cord", c->m->devices.at[port->device].name,
-			port->name, model_port_kind_name(port->kind));
+		check_tell(c, &p, "'%s/%s' is %s and takes no cord",
+			c->m->devices.at[port->device].name, port->name,
+			model_port_kind_name(port->kind));
 }
 
 static size_t *no_rows(struct arena *a, size_t n)
@@ -272,15 +197,15 @@ static void check_cable_end(const struct model_check *c, size_t row, bool b, siz
 
 	if (c->m->ports.at[port].kind == PORT_POWER) {
 		snprintf(p.hint, sizeof p.hint, "power goes into the device's 'cords'");
-		tell(c, &p, "'%s/%s' is a power port and takes no cable", device, name);
+		check_tell(c, &p, "'%s/%s' is a power port and takes no cable", device, name);
 	}
 	if (*first == MODEL_NONE)
 		*first = row;
 	else if (*first == row)
-		tell(c, &p, "the cable joins '%s/%s' to itself", device, name);
+		check_tell(c, &p, "the cable joins '%s/%s' to itself", device, name);
 	else
-		tell(c, &p, "'%s/%s' is cabled already%s", device, name,
-			at(c->m->cables.at[*first].line).text);
+		check_tell(c, &p, "'%s/%s' is cabled already%s", device, name,
+			check_line(c->m->cables.at[*first].line).text);
 }
 
 static void check_cable_kinds(const struct model_check *c, size_t row)
@@ -292,7 +217,7 @@ static void check_cable_kinds(const struct model_check *c, size_t row)
 	if ((a->kind == PORT_INFINIBAND) == (b->kind == PORT_INFINIBAND) || a->kind == PORT_POWER ||
 		b->kind == PORT_POWER)
 		return;
-	tell(c, &p, "the cable joins '%s/%s' (%s) to '%s/%s' (%s)", device_of(c->m, cable->a),
+	check_tell(c, &p, "the cable joins '%s/%s' (%s) to '%s/%s' (%s)", device_of(c->m, cable->a),
 		a->name, model_port_kind_name(a->kind), device_of(c->m, cable->b), b->name,
 		model_port_kind_name(b->kind));
 }
@@ -358,11 +283,12 @@ static void check_address(
 
 	if (!n->address || !*n->address) {
 		snprintf(p.hint, sizeof p.hint, "add 'address:' with its IP address or host name");
-		tell(c, &p, "node '%s' has no address", n->name);
+		check_tell(c, &p, "node '%s' has no address", n->name);
 		return;
 	}
 	if (!is_address(str_of(n->address))) {
-		tell(c, &p, "node '%s': '%s' is no IP address or host name", n->name, n->address);
+		check_tell(c, &p, "node '%s': '%s' is no IP address or host name", n->name,
+			n->address);
 		return;
 	}
 	/* several nodes behind one address and different ports are fine */
@@ -371,8 +297,9 @@ static void check_address(
 	if (was == MODEL_NONE)
 		return;
 	p.code = E_CONFLICT;
-	tell(c, &p, "nodes '%s' and '%s'%s have one address, '%s' port %u", n->name,
-		c->m->nodes.at[was].name, at(c->m->nodes.at[was].line).text, n->address, n->port);
+	check_tell(c, &p, "nodes '%s' and '%s'%s have one address, '%s' port %u", n->name,
+		c->m->nodes.at[was].name, check_line(c->m->nodes.at[was].line).text, n->address,
+		n->port);
 }
 
 void model_check_nodes(const struct model_check *c)
@@ -391,18 +318,69 @@ void model_check_nodes(const struct model_check *c)
 		snprintf(p.hint, sizeof p.hint,
 			"as 'ssh-keyscan -t ed25519 %.80s' prints it: ssh-ed25519 AAAA...",
 			n->address ? n->address : "HOST");
-		tell(c, &p, "the host_key of node '%s' is of no known type", n->name);
+		check_tell(c, &p, "the host_key of node '%s' is of no known type", n->name);
 	}
 	arena_free(a);
 	model_index_free(index);
+}
+
+/* --- dates --- */
+
+/* 2026-10-01 */
+static bool is_date(const char *text)
+{
+	const struct str s = str_of(text);
+	uint64_t year, month, day;
+
+	return s.n == 10 && s.p[4] == '-' && s.p[7] == '-' && str_to_u64(str_first(s, 4), &year) &&
+	       str_to_u64(str_first(str_from(s, 5), 2), &month) &&
+	       str_to_u64(str_from(s, 8), &day) && year >= 1970 && month >= 1 && month <= 12 &&
+	       day >= 1 && day <= 31;
+}
+
+static void check_date(const struct model_check *c, struct model_problem *p, const char *text)
+{
+	if (!text || is_date(text))
+		return;
+	snprintf(p->hint, sizeof p->hint, "such as 2026-10-01");
+	check_tell(c, p, "'%.40s' is no date", text);
+}
+
+void model_check_dates(const struct model_check *c)
+{
+	const struct model *m = c->m;
+
+	for (size_t i = 0; i < m->devices.n; i++) {
+		struct model_problem p = {
+			.code = E_SCHEMA, .noun = NOUN_DEVICE, .row = i, .field = "measured_date"};
+
+		check_date(c, &p, m->devices.at[i].measured_date);
+	}
+	for (size_t i = 0; i < m->reservations.n; i++) {
+		struct model_problem p = {
+			.code = E_SCHEMA, .noun = NOUN_RESERVATION, .row = i, .field = "until"};
+
+		check_date(c, &p, m->reservations.at[i].until);
+	}
+	vec_each(&m->notes, const struct fact_note, note) {
+		struct model_problem p = {.code = E_SCHEMA,
+			.noun = (enum model_noun)note->noun,
+			.row = note->row,
+			.field = "facts"};
+
+		check_date(c, &p, note->date);
+	}
 }
 
 void model_check_all(const struct model_check *c)
 {
 	model_check_names(c);
 	model_check_feeds(c);
+	model_check_supplies(c);
+	model_check_types(c);
 	model_check_space(c);
 	model_check_cords(c);
 	model_check_cables(c);
 	model_check_nodes(c);
+	model_check_dates(c);
 }

@@ -28,9 +28,13 @@ struct model_check {
 
 void model_check_all(const struct model_check *c);
 
-void model_check_names(const struct model_check *c); /* twice the same name */
-void model_check_feeds(const struct model_check *c); /* volts, amps, phases of feeds and PDUs */
-void model_check_space(const struct model_check *c); /* two devices in one unit, outside the rack */
+void model_check_names(const struct model_check *c);    /* twice the same name */
+void model_check_feeds(const struct model_check *c);    /* volts, amps, phases from panel to bank */
+void model_check_supplies(const struct model_check *c); /* loops, two sources of one thing */
+void model_check_types(const struct model_check *c);    /* PSUs, GPUs, limits, and their caps */
+/* two in one half of a unit, devices and reservations, outside the rack */
+void model_check_space(const struct model_check *c);
+void model_check_dates(const struct model_check *c);
 void model_check_cords(const struct model_check *c); /* outlets and power ports used twice */
 void model_check_cables(
 	const struct model_check *c);                /* ports cabled twice, power on a data cable */

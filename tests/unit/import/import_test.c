@@ -107,7 +107,7 @@ static const struct refusal {
 	{"{C19: \"[1-4]\"}", "{C19: \"[4-1]\"}", E_SYNTAX, 12, "runs backwards", NULL, 2},
 	{"{C19: \"[1-4]\"}", "{C19: \"[1-4],2\"}", E_EXISTS, 12, "outlet '2' is there already",
 		NULL, 0},
-	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", phase: 4}]", E_SCHEMA, 12, "'phase'", NULL, 0},
+	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", phase: 4}]", E_SCHEMA, 12, "'4' is no phase", NULL, 0},
 	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", tpe: C19}]", E_SCHEMA, 12, "unknown key 'tpe'",
 		"'type'", 0},
 	{"height_u: 4\n", "hight_u: 4\n    height_u: 4\n", E_SCHEMA, 16, "unknown key 'hight_u'",
