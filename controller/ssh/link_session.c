@@ -22,8 +22,14 @@
 /* AES-GCM first: 1.5 times cheaper than ChaCha20 with AES instructions (perf.md, 5). */
 #define CIPHERS "aes128-gcm@openssh.com,aes256-gcm@openssh.com,chacha20-poly1305@openssh.com"
 
-/* One write to libssh; its buffers are powers of two, so this one fits into 32 KiB. */
-#define SLICE 32000
+/*
+ * One write to libssh, which keeps two buffers of its size (a power of two) per session:
+ * large ones cost less time, small ones less memory when hundreds are fed at once.
+ */
+#define SLICE       32000
+#define SLICE_SMALL 8000
+#define CROWD       128
+
 /* Steps over one session before the others get their turn. */
 #define ROUNDS_MAX 8
 /* libssh reads 4096 bytes at a time: after this many more may be there. */
@@ -270,7 +276,8 @@ static bool write_slice(struct link *l)
 {
 	struct link_chunk *c = l->first;
 	const uint32_t window = ssh_channel_window_size(l->channel);
-	size_t n = c->rest.n < SLICE ? c->rest.n : SLICE;
+	const size_t slice = l->set->open.n > CROWD ? SLICE_SMALL : SLICE;
+	size_t n = c->rest.n < slice ? c->rest.n : slice;
 	int wrote;
 
 	if (n > window)

@@ -69,7 +69,7 @@ static void start_node(void)
 			path_of("sshd0/conf"), "-E", path_of("sshd0/log"), (char *)0);
 		_exit(127);
 	}
-	for (int i = 0; i < 200 && !t_port_answers(server.port); i++)
+	for (int i = 0; i < 1200 && !t_port_answers(server.port); i++)
 		clock_sleep(25 * CLOCK_MS);
 	assert_true(t_port_answers(server.port));
 }

@@ -128,7 +128,7 @@ static inline void t_sshd_spawn(struct t_sshd *s, const char *conf)
 		execl("/usr/sbin/sshd", "/usr/sbin/sshd", "-D", "-f", conf, "-E", log, (char *)0);
 		_exit(127);
 	}
-	for (int i = 0; i < 200 && !t_port_answers(s->port); i++)
+	for (int i = 0; i < 1200 && !t_port_answers(s->port); i++)
 		clock_sleep(25 * CLOCK_MS);
 	assert_true(t_port_answers(s->port));
 }
