@@ -1,5 +1,6 @@
 /* fix, fit - what is offered helps, what fits passes, and the limit that binds is named. */
 #include "agent/base/err.h"
+#include "inventory/audit/diff.h"
 #include "inventory/audit/fit.h"
 #include "inventory/audit/fix.h"
 #include "tests/unit/audit/site.h"
@@ -268,6 +269,51 @@ TEST(what_the_site_does_not_carry_is_given_back)
 	assert_int_equal(f.racks.at[0].n + f.racks.at[1].n, 2);
 	fit_done(&f);
 	model_free(m);
+}
+
+/* --- diff --- */
+
+static unsigned changes(const struct audit_diff *d, enum diff_kind kind)
+{
+	unsigned n = 0;
+
+	vec_each(&d->changes, const struct audit_change, c)
+		n += c->kind == kind;
+	return n;
+}
+
+TEST(what_changed_between_two_sites)
+{
+	struct model *before = dgx_rack(3, 2, 63), *after = dgx_rack(4, 2, 63);
+	struct audit a, b;
+	struct audit_diff d;
+	struct err err;
+
+	site_rack(after, "r2");
+	assert_int_equal(audit_run(before, &STRICT, &a, &err), 0);
+	assert_int_equal(audit_run(after, &STRICT, &b, &err), 0);
+	diff_make(&a, &b, &d);
+	assert_int_equal(changes(&d, DIFF_RACK_NEW), 1);
+	assert_int_equal(changes(&d, DIFF_RACK), 1);
+	assert_int_equal(d.worse, 1);
+	assert_int_equal(d.better, 0);
+	assert_true(changes(&d, DIFF_VERDICT) >= 1);
+	assert_int_equal(
+		changes(&d, DIFF_NEW), 2); /* feed F1, and the fourth box is short of PSUs */
+	assert_string_equal(d.changes.at[0].rack, "r1");
+	diff_done(&d);
+	diff_make(&b, &a, &d);
+	assert_int_equal(changes(&d, DIFF_RACK_GONE), 1);
+	assert_int_equal(changes(&d, DIFF_GONE), 2);
+	assert_int_equal(d.better, 1);
+	diff_done(&d);
+	diff_make(&a, &a, &d);
+	assert_int_equal(d.changes.n, 0);
+	diff_done(&d);
+	audit_done(&a);
+	audit_done(&b);
+	model_free(before);
+	model_free(after);
 }
 
 T_MAIN
