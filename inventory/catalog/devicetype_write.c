@@ -52,6 +52,22 @@ static void write_id(struct buf *out, const char *slug)
 	buf_add_char(out, '\n');
 }
 
+/* What stands in a key of ours; the rest becomes '_'. */
+static char plain(char c)
+{
+	return isalnum((unsigned char)c) || (c && strchr("._-+ ", c)) ? c : '_';
+}
+
+static bool same_plain(struct str a, struct str b)
+{
+	if (a.n != b.n)
+		return false;
+	for (size_t i = 0; i < a.n; i++)
+		if (plain(a.p[i]) != plain(b.p[i]))
+			return false;
+	return true;
+}
+
 /* Counts of a list by a name of each part, as a map. */
 static void write_counts(struct buf *out, const char *key, const struct devicetype_parts *list,
 	struct str (*name_of)(const struct devicetype_part *))
@@ -60,25 +76,21 @@ static void write_counts(struct buf *out, const char *key, const struct devicety
 
 	for (size_t i = 0; i < list->n; i++) {
 		const struct str name = name_of(&list->at[i]);
+		bool seen = name.n == 0 || name.n > NAME_MOST;
 		unsigned same = 0;
-		bool seen = name.n == 0;
 
 		for (size_t k = 0; k < i && !seen; k++)
-			seen = str_eq(name_of(&list->at[k]), name);
+			seen = same_plain(name_of(&list->at[k]), name);
 		for (size_t k = i; k < list->n && !seen; k++)
-			same += str_eq(name_of(&list->at[k]), name);
-		if (seen || name.n > NAME_MOST)
+			same += same_plain(name_of(&list->at[k]), name);
+		if (seen)
 			continue;
 		if (n++ == 0)
-			buf_addf(out, "    %s: {", key);
+			buf_addf(out, "    %s: {\"", key);
 		else
-			buf_add_text(out, ", ");
-		buf_add_char(out, '"');
+			buf_add_text(out, ", \"");
 		for (size_t k = 0; k < name.n; k++)
-			buf_add_char(
-				out, isalnum((unsigned char)name.p[k]) || strchr("._-+ ", name.p[k])
-					     ? name.p[k]
-					     : '_');
+			buf_add_char(out, plain(name.p[k]));
 		buf_addf(out, "\": %u", same);
 	}
 	if (n)

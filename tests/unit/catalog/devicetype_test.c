@@ -135,6 +135,29 @@ TEST(bad_input_is_refused)
 	}
 }
 
+TEST(types_that_look_alike_are_one_key)
+{
+	struct arena *a = arena_new();
+	struct devicetype d;
+	struct err err = {0};
+	AUTO_BUF out = {0};
+	const struct devicetype_findings none = VEC_INIT;
+
+	buf_init(&out, 1 << 16);
+	assert_int_equal(
+		devicetype_load_text(a, "t",
+			STR_LIT("manufacturer: A\nmodel: \"B \\\"\\n\"\nslug: '-/x y'\n"
+				"interfaces: [{name: a, type: 'x?'}, {name: b, type: 'x!'}]\n"),
+			&d, &err),
+		0);
+	devicetype_write(&d, &none, &out);
+	assert_non_null(strstr(buf_text(&out), "interface_types: {\"x_\": 2}"));
+	assert_non_null(strstr(buf_text(&out), "id: \"x-y\""));
+	check_record(&d, &none);
+	devicetype_done(&d);
+	arena_free(a);
+}
+
 TEST(too_many_ports_are_refused)
 {
 	struct arena *a = arena_new();
