@@ -174,7 +174,15 @@ static void fit(const struct table *t, size_t *widths)
 	}
 }
 
-/* The bytes of the first line when s is wrapped: at a blank or behind a comma or a hyphen. */
+/* Behind a blank, a comma, a hyphen; not in "10,5". */
+static bool may_break(struct str s, size_t at)
+{
+	const char before = s.p[at - 1], after = s.p[at];
+
+	return before == ' ' || before == '-' || (before == ',' && !(after >= '0' && after <= '9'));
+}
+
+/* The bytes of the first line when s is wrapped. */
 static size_t line_bytes(struct str s, size_t width)
 {
 	const size_t most = bytes_of(s, width);
@@ -184,7 +192,7 @@ static size_t line_bytes(struct str s, size_t width)
 	if (s.p[most] == ' ')
 		return most;
 	for (size_t i = most; i > 1; i--)
-		if (s.p[i - 1] == ' ' || s.p[i - 1] == ',' || s.p[i - 1] == '-')
+		if (may_break(s, i))
 			return i;
 	return most;
 }

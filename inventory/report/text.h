@@ -1,59 +1,66 @@
 /*
- * text - the one place of words that reports show, by key, so that languages can be added.
+ * text - the one place of words that reports show, by key, in each language.
  *
- * Some texts hold "{}": text_add puts a value there. Heads are short and in capitals.
+ * words.def has the keys and both languages side by side, rules.def those of the
+ * audit's rules. Some texts hold "{}": text_add puts a value there. Heads of
+ * terminal tables are short and in capitals.
  */
 #pragma once
+
+#include "inventory/audit/rule.h"
+#include "inventory/audit/scenario.h"
 
 struct buf;
 
 enum text_lang {
 	LANG_EN,
+	LANG_RU,
 	LANG_N
 };
 
 enum text_key {
-	TEXT_RACK,
-	TEXT_UNITS,
-	TEXT_GAP,
-	TEXT_DEVICES,
-	TEXT_KW_MAX,
-	TEXT_KG,
-	TEXT_FEEDS,
-	TEXT_POWER,
-	TEXT_REMARK,
-	TEXT_NODE,
-	TEXT_ADDRESS,
-	TEXT_ROLE,
-	TEXT_STATE,
-	TEXT_OS,
-	TEXT_AGENT,
-	TEXT_SEEN,
-	TEXT_RUN,
-	TEXT_MODE,
-	TEXT_RECIPES,
-	TEXT_NODES,
-	TEXT_STARTED,
-	TEXT_TOOK,
-	TEXT_RESULT,
-	TEXT_NO_RACKS,
-	TEXT_NO_NODES,
-	TEXT_NO_RUNS,
-	TEXT_NOTE_FEEDS,
-	TEXT_NOTE_FACTOR, /* {} the assumed power factor */
-	TEXT_AGO,         /* {} a span of time */
-	TEXT_NEVER,
-	TEXT_TOO_HEAVY,
-	TEXT_PDU,       /* {} a PDU and its share */
-	TEXT_NO_CORD,   /* {} how many devices */
-	TEXT_DOWN,      /* {} the same */
-	TEXT_DEGRADED,  /* {} the same */
-	TEXT_NO_WATTS,  /* {} the same */
-	TEXT_NO_WEIGHT, /* {} the same */
+#define WORD(key, english, russian) TEXT_##key,
+#include "inventory/report/words.def"
+#undef WORD
 	TEXT_N
 };
 
-/* The text of a key; English where a language lacks it. */
-const char *text_get(enum text_lang lang, enum text_key key);
+/* "en", "ru", "ru_RU.UTF-8" ...; LANG_N for a word that is none. */
+enum text_lang text_lang_find(const char *word);
+/* By LC_ALL, LC_MESSAGES, LANG, the first that is set; English for what is unknown. */
+enum text_lang text_lang_env(void);
+const char *text_lang_name(enum text_lang lang); /* "en" */
+
+const char *text_get(enum text_lang lang, enum text_key key); /* "?" for a key that is none */
 /* Appends it with value in the place of "{}". */
 void text_add(struct buf *out, enum text_lang lang, enum text_key key, const char *value);
+
+/* "2 racks", "5 стоек": the number and the word in the form that goes with it. */
+enum text_count {
+	COUNT_RACKS,
+	COUNT_DEVICES,
+	COUNT_FINDINGS,
+	COUNT_UNITS,
+	COUNT_PSUS,
+	COUNT_N
+};
+void text_add_count(struct buf *out, enum text_lang lang, enum text_count noun, unsigned long n);
+
+/* A rule's title, what it asks (a sentence), what usually cures it. */
+const char *text_rule_title(enum text_lang lang, enum audit_rule rule);
+const char *text_rule_asks(enum text_lang lang, enum audit_rule rule);
+const char *text_rule_cure(enum text_lang lang, enum audit_rule rule);
+const char *text_verdict(enum text_lang lang, enum audit_verdict v);
+const char *text_verdict_means(enum text_lang lang, enum audit_verdict v);
+const char *text_basis(enum text_lang lang, enum power_basis b);
+const char *text_origin(enum text_lang lang, enum fact_origin o);
+const char *text_confidence(enum text_lang lang, const char *word); /* "high" ... */
+
+/* "feed A1", "ввод A1"; the site for NOUN_N. Names as they are, not yet escaped. */
+void text_add_subject(
+	struct buf *out, enum text_lang lang, const struct model *m, struct audit_subject what);
+/* The name alone: "A1", "pdu-a/3". */
+void text_add_name(struct buf *out, const struct model *m, struct audit_subject what);
+/* "normal operation", "loss of feed A1", "потеря ввода A1". */
+void text_add_loss(
+	struct buf *out, enum text_lang lang, const struct model *m, struct audit_subject lost);
