@@ -14,9 +14,7 @@
 
 static bool worth_losing(const struct graph *g, uint32_t e)
 {
-	const struct element *el = &g->at[e];
-
-	return el->n > 0 && el->level != LEVEL_OUTLET;
+	return g->at[e].n > 0;
 }
 
 /* Marks what is above the cords of the racks asked for; all when none is. */
@@ -39,8 +37,11 @@ static bool *wanted_elements(struct arena *a, const struct graph *g, const struc
 	return wanted;
 }
 
+/* Feeds first: of losses that come to the same, the first one is told. */
 static void list_losses(struct audit *out, const struct audit_opts *o)
 {
+	static const enum level order[] = {
+		LEVEL_FEED, LEVEL_PDU, LEVEL_BANK, LEVEL_PANEL, LEVEL_UPS};
 	const bool *wanted = wanted_elements(out->arena, &out->graph, o);
 
 	*vec_push(&out->losses) = (struct audit_subject){NOUN_N, 0};
@@ -48,9 +49,10 @@ static void list_losses(struct audit *out, const struct audit_opts *o)
 		*vec_push(&out->losses) = o->lose[0];
 		return;
 	}
-	for (uint32_t e = 0; e < out->graph.base[LEVEL_N]; e++)
-		if (worth_losing(&out->graph, e) && (!wanted || wanted[e]))
-			*vec_push(&out->losses) = sim_subject(&out->graph, e);
+	for (size_t i = 0; i < sizeof order / sizeof *order; i++)
+		for (uint32_t e = out->graph.base[order[i]]; e < out->graph.base[order[i] + 1]; e++)
+			if (worth_losing(&out->graph, e) && (!wanted || wanted[e]))
+				*vec_push(&out->losses) = sim_subject(&out->graph, e);
 }
 
 static void play_losses(struct sim *s, const struct audit *out, const struct audit_opts *o)

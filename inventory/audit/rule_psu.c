@@ -106,8 +106,9 @@ static void say_fate(struct audit_run *r, const struct candidate *c, struct find
 	}
 	f->value = fate->alive;
 	f->loss = audit_loss(r, fate->loss);
-	f->text = audit_text(r, "%u of %u PSUs left; full power needs %u, staying up %u",
-		fate->alive, d->psus, d->needed, d->least);
+	f->text = audit_text(r, "%u of %u PSUs left; full power needs %u, staying up %u%s",
+		fate->alive, d->psus, d->needed, d->least,
+		d->assumed_least && f->rule == RULE_PSU_DOWN ? "; psus_min is not stated" : "");
 }
 
 static void say_single(struct audit_run *r, const struct candidate *c, struct finding *f)
