@@ -4,6 +4,8 @@
 
 #include <stdio.h>
 
+#define APPLY_DIFF_MAX 1024
+
 static json_t *task_record(const struct execution *x, const struct task *t, const char *ev)
 {
 	json_t *record = events_new(x, ev);
@@ -28,6 +30,27 @@ static void describe(const struct task *t, char *out, size_t n)
 		snprintf(out, n, "handler '%s'", t->step->name);
 	else
 		snprintf(out, n, "step %u (%s)", t->step->index + 1, t->name);
+}
+
+/* What was done is on the node; its record keeps the beginning, where a plan shows the whole. */
+static void put_diff(const struct execution *x, json_t *record, const struct task *t)
+{
+	struct str diff = buf_str(&t->report.diff);
+	AUTO_BUF text = {0};
+
+	if (diff.n == 0)
+		return;
+	buf_init(&text, APPLY_DIFF_MAX + 64);
+	if (!x->dry && diff.n > APPLY_DIFF_MAX) {
+		size_t n = APPLY_DIFF_MAX;
+
+		while (n > 0 && diff.p[n - 1] != '\n')
+			n--;
+		buf_add(&text, diff.p, n);
+		buf_addf(&text, "... %zu bytes more\n", diff.n - n);
+		diff = buf_str(&text);
+	}
+	json_put_text(record, "diff", diff);
 }
 
 static void put_took(json_t *record, const struct task *t)
@@ -60,8 +83,7 @@ void steps_settle(struct execution *x, struct task *t, enum step_result result)
 
 	json_put_str(record, "state", result_name(result));
 	json_put_str(record, "why", t->why);
-	if (t->report.diff.n > 0)
-		json_put_text(record, "diff", buf_str(&t->report.diff));
+	put_diff(x, record, t);
 	put_took(record, t);
 	events_add(x, record);
 }
@@ -76,8 +98,7 @@ void steps_fail(struct execution *x, struct task *t, const struct err *err)
 		told.code = E_DENIED;
 	remember(x, t, events_result(&told));
 	events_put_error(record, &told);
-	if (t->report.diff.n > 0)
-		json_put_text(record, "diff", buf_str(&t->report.diff));
+	put_diff(x, record, t);
 	put_took(record, t);
 	events_add(x, record);
 	describe(t, what, sizeof what);

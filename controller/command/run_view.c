@@ -103,6 +103,8 @@ void run_view_event(void *ctx, const struct node_row *node, const json_t *record
 	const char *ev = json_get_str(record, "ev", "");
 
 	draw_status(v);
+	if (v->mode == ORDER_APPLY && !v->json)
+		return; /* they are in the store, and would be kept here for nothing */
 	if (strcmp(ev, "intent") == 0 || strcmp(ev, "notify") == 0 || strcmp(ev, "start") == 0 ||
 		strcmp(ev, "end") == 0)
 		return;
