@@ -76,6 +76,20 @@ check() { # TEST LIMIT CMD ...
 	return "$code"
 }
 
+# Of each failed test in ctest's log the result and the last lines it wrote.
+show_failed_tests() { # LOG
+	awk '
+	function flush(   i) {
+		for (i = n > 30 ? n - 30 : 0; i < n; i++)
+			print "    " line[i]
+		n = 0
+	}
+	/^ *[0-9]+\/[0-9]+ Test +#/ { flush(); failing = !/ Passed |\*\*\*Skipped/; if (failing) print "  " $0; next }
+	/^ +Start +[0-9]+:/ || /^[0-9]+% tests passed/ { flush(); failing = 0 }
+	failing && !/^\[ +(RUN|OK) +\]/ { line[n++] = $0 }
+	END { flush() }' "$1"
+}
+
 # Every test of ctest is counted by itself.
 check_ctest() { # SUITE BUILD LIMIT CTEST-ARG ...
 	suite=$1 folder=$2 limit=$3
@@ -93,7 +107,7 @@ check_ctest() { # SUITE BUILD LIMIT CTEST-ARG ...
 	say "$suite: $good passed, $bad failed, $left_out skipped"
 	if [ "$bad" != 0 ]; then
 		failures="$failures $(sed -n '/tests FAILED:/,$s/^[\t ]*[0-9]* - \([^ ]*\) .*/\1/p' "$log" | tr '\n' ' ')"
-		tail -n 60 "$log" | sed 's/^/    /'
+		show_failed_tests "$log"
 	elif [ "$code" != 0 ] || [ "$good" = 0 ]; then
 		result 1 "$suite/ctest" "$log" 0 # it did not get as far as a test
 	fi
