@@ -141,7 +141,7 @@ static int run_check(struct invocation *inv)
 }
 
 static const struct option WHERE[] = {
-	{"catalog", 0, "DIR", "the catalogue; else STOIKA_CATALOG, else the program's own", false},
+	{"catalog", 0, "PATH", "the catalogue; else STOIKA_CATALOG, else the program's own", false},
 	{0},
 };
 

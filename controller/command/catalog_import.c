@@ -301,7 +301,7 @@ static int run_import(struct invocation *inv)
 
 static const struct option OPTIONS[] = {
 	{"out", 'o', "FILE", "write the records there", false},
-	{"catalog", 0, "DIR", "the catalogue that knows better", false},
+	{"catalog", 0, "PATH", "the catalogue that knows better", false},
 	{0},
 };
 

@@ -33,18 +33,14 @@ static bool is_dir(const char *path)
 	return stat(path, &st) == 0 && S_ISDIR(st.st_mode);
 }
 
-int catalog_path(struct arena *a, const char **out, struct err *err)
+/* What lies beside the program, else in the source tree. */
+static int own_path(struct arena *a, const char **out, struct err *err)
 {
-	const char *env = getenv("STOIKA_CATALOG");
 	const char *places[2] = {NULL, NULL};
 	char self[4096];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
 	char *slash;
 
-	if (env && *env) {
-		*out = arena_strdup(a, env);
-		return 0;
-	}
 	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
 	if (slash) {
@@ -67,6 +63,7 @@ int catalog_path(struct arena *a, const char **out, struct err *err)
 static int list_files(struct arena *a, const char *dir, struct paths *out, struct err *err)
 {
 	DIR *d = opendir(dir);
+	const size_t before = out->n;
 	const struct dirent *e;
 
 	if (!d)
@@ -76,12 +73,7 @@ static int list_files(struct arena *a, const char *dir, struct paths *out, struc
 			*vec_push(out) = arena_printf(a, "%s/%s", dir, e->d_name);
 	closedir(d);
 	vec_sort(out, compare_paths);
-	if (out->n == 0)
-		return err_set(err, E_NOTFOUND, "'%s' has no *.yaml", dir);
-	if (out->n > CATALOG_FILES_MAX)
-		return err_set(err, E_LIMIT, "'%s' has %zu files, at most %d are read", dir, out->n,
-			CATALOG_FILES_MAX);
-	return 0;
+	return out->n > before ? 0 : err_set(err, E_NOTFOUND, "'%s' has no *.yaml", dir);
 }
 
 /* --- loading --- */
@@ -169,6 +161,38 @@ static void read_docs(struct catalog_loader *l, struct yaml_doc *const *docs, si
 	}
 }
 
+/* The files of one part of a path; an empty part is our own catalogue. */
+static int add_part(struct arena *a, struct str part, struct paths *out, struct err *err)
+{
+	const char *path = arena_text(a, part);
+	int rc = 0;
+
+	if (part.n == 0)
+		rc = own_path(a, &path, err);
+	if (rc < 0)
+		return rc;
+	if (is_dir(path))
+		return list_files(a, path, out, err);
+	*vec_push(out) = path;
+	return 0;
+}
+
+static int find_files(struct arena *a, struct str path, struct paths *out, struct err *err)
+{
+	struct str part;
+	int rc = 0;
+
+	if (path.n == 0 || path.p[path.n - 1] == ':')
+		rc = add_part(
+			a, str_of(""), out, err); /* str_next does not give the last, empty one */
+	while (rc == 0 && str_next(&path, ':', &part))
+		rc = add_part(a, part, out, err);
+	if (rc == 0 && out->n > CATALOG_FILES_MAX)
+		rc = err_set(err, E_LIMIT, "%zu catalogue files, at most %d are read", out->n,
+			CATALOG_FILES_MAX);
+	return rc;
+}
+
 int catalog_load(
 	const char *path, struct catalog **out, struct catalog_faults *faults, struct err *err)
 {
@@ -176,16 +200,13 @@ int catalog_load(
 	struct catalog_loader l = {0};
 	struct paths files = VEC_INIT;
 	struct vec(struct yaml_doc *) docs = VEC_INIT;
-	int rc = 0;
+	int rc;
 
 	if (!path)
-		rc = catalog_path(a, &path, err);
-	if (rc == 0 && path && is_dir(path))
-		rc = list_files(a, path, &files, err);
-	else if (rc == 0)
-		*vec_push(&files) = path;
+		path = getenv("STOIKA_CATALOG");
+	rc = find_files(a, str_of(path), &files, err);
 	if (rc == 0) {
-		l = loader_new(path);
+		l = loader_new(path && *path ? path : "catalogue");
 		for (size_t i = 0; i < files.n; i++) {
 			struct err fault;
 

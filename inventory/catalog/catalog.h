@@ -88,8 +88,10 @@ struct catalog {
 struct catalog_faults vec(struct err);
 
 /*
- * Loads a folder of *.yaml, or one file; NULL: catalog_path's. On failure err is the
- * first fault, and faults (may be NULL) has them all.
+ * Loads folders of *.yaml and single files, a ':' list in which an empty part is the
+ * catalogue beside the program (share/stoika/catalog, else the source tree's). NULL:
+ * STOIKA_CATALOG, else that one. On failure err is the first fault, and faults (may be
+ * NULL) has them all.
  */
 int catalog_load(
 	const char *path, struct catalog **out, struct catalog_faults *faults, struct err *err);
@@ -97,8 +99,6 @@ int catalog_load(
 int catalog_load_text(const char *name, struct str text, struct catalog **out,
 	struct catalog_faults *faults, struct err *err);
 void catalog_free(struct catalog *c); /* NULL is fine */
-/* STOIKA_CATALOG, else what lies beside the program, else the source tree's; E_NOTFOUND. */
-int catalog_path(struct arena *a, const char **out, struct err *err);
 
 /* NULL when there is none. */
 const struct catalog_entry *catalog_find(

@@ -59,7 +59,7 @@ static void check_psus(struct checker *k)
 	const bool remark = check_assumed(k, key) || check_assumed(k, "psu_watts");
 
 	if (psus && !needed)
-		check_find(k, "psus-needed", "psus", k->e->suspicious != NULL,
+		check_find(k, "psus-needed", "psus", k->e->confidence == CONFIDENCE_LOW,
 			"%u PSUs, but not how many full performance needs", psus);
 	if (needed > psus)
 		check_find(k, "psus-needed", "psus_needed", false, "%u of %u PSUs needed", needed,

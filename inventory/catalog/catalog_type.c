@@ -12,15 +12,14 @@ struct filler {
 	struct catalog_notes *notes;
 };
 
-/* "title; title", as much as a person needs to find it again. */
+/* "title; title: note", as much as a person needs to find it again. */
 static const char *titles(struct arena *a, const struct catalog_field *f)
 {
-	const char *text = NULL;
+	const char *text = "";
 
 	for (unsigned i = 0; i < f->n_sources; i++)
-		text = text ? arena_printf(a, "%s; %s", text, f->sources[i]->title)
-			    : arena_strdup(a, f->sources[i]->title);
-	return text;
+		text = arena_printf(a, "%s%s%s", text, i ? "; " : "", f->sources[i]->title);
+	return f->note ? arena_printf(a, "%s: %s", text, f->note) : text;
 }
 
 static void note(struct filler *fl, const struct catalog_field *f, const char *field, bool assumed)

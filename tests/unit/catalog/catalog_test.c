@@ -195,6 +195,13 @@ TEST(folders)
 	assert_int_equal(catalog_load(NULL, &c, NULL, &err), 0);
 	assert_int_equal(c->entries.n, 1);
 	catalog_free(c);
+	/* an empty part of the list is our own */
+	snprintf(path, sizeof path, "%s/none:", t_dir());
+	assert_int_equal(setenv("STOIKA_CATALOG", path, 1), 0);
+	assert_int_equal(catalog_load(NULL, &c, NULL, &err), 0);
+	assert_non_null(catalog_find(c, CATALOG_OPTIC, "x"));
+	assert_non_null(catalog_find(c, CATALOG_SERVER, "dgx-h100"));
+	catalog_free(c);
 	assert_int_equal(unsetenv("STOIKA_CATALOG"), 0);
 }
 
