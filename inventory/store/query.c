@@ -78,7 +78,7 @@ static int query_err(struct query *q, struct err *err)
 	return store_err(q->s->db, q->s->path, q->rc, err, what_of(q, what, sizeof what));
 }
 
-struct query query_start(struct store *s, enum store_part part, const char *const *sql, unsigned i)
+struct query query_start_text(struct store *s, enum store_part part, unsigned i, const char *sql)
 {
 	struct query q = {s, NULL, SQLITE_OK};
 	sqlite3_stmt **cached;
@@ -89,10 +89,19 @@ struct query query_start(struct store *s, enum store_part part, const char *cons
 	}
 	cached = &s->statement[part][i];
 	if (!*cached)
-		q.rc = sqlite3_prepare_v3(
-			s->db, sql[i], -1, SQLITE_PREPARE_PERSISTENT, cached, NULL);
+		q.rc = sqlite3_prepare_v3(s->db, sql, -1, SQLITE_PREPARE_PERSISTENT, cached, NULL);
 	q.st = *cached;
 	return q;
+}
+
+struct query query_start(struct store *s, enum store_part part, const char *const *sql, unsigned i)
+{
+	return query_start_text(s, part, i, sql[i]);
+}
+
+bool query_is_ready(const struct store *s, enum store_part part, unsigned i)
+{
+	return i < STORE_STATEMENTS_MAX && s->statement[part][i];
 }
 
 void query_done(struct query *q)
@@ -115,36 +124,48 @@ static int place(struct query *q, const char *name)
 	return i;
 }
 
+void query_bind_text(struct query *q, int i, const char *v)
+{
+	if (q->rc == SQLITE_OK && q->st)
+		q->rc = sqlite3_bind_text(q->st, i, v, -1, SQLITE_STATIC);
+}
+
+void query_bind_int(struct query *q, int i, int64_t v)
+{
+	if (q->rc == SQLITE_OK && q->st)
+		q->rc = sqlite3_bind_int64(q->st, i, v);
+}
+
+void query_bind_num(struct query *q, int i, double v)
+{
+	if (q->rc == SQLITE_OK && q->st)
+		q->rc = sqlite3_bind_double(q->st, i, v); /* NaN becomes null */
+}
+
+void query_bind_id(struct query *q, int i, int64_t id)
+{
+	if (q->rc == SQLITE_OK && q->st)
+		q->rc = id ? sqlite3_bind_int64(q->st, i, id) : sqlite3_bind_null(q->st, i);
+}
+
 void query_text(struct query *q, const char *name, const char *v)
 {
-	const int i = place(q, name);
-
-	if (i)
-		q->rc = sqlite3_bind_text(q->st, i, v, -1, SQLITE_STATIC);
+	query_bind_text(q, place(q, name), v);
 }
 
 void query_int(struct query *q, const char *name, int64_t v)
 {
-	const int i = place(q, name);
-
-	if (i)
-		q->rc = sqlite3_bind_int64(q->st, i, v);
+	query_bind_int(q, place(q, name), v);
 }
 
 void query_num(struct query *q, const char *name, double v)
 {
-	const int i = place(q, name);
-
-	if (i)
-		q->rc = sqlite3_bind_double(q->st, i, v); /* NaN becomes null */
+	query_bind_num(q, place(q, name), v);
 }
 
 void query_id(struct query *q, const char *name, int64_t id)
 {
-	const int i = place(q, name);
-
-	if (i)
-		q->rc = id ? sqlite3_bind_int64(q->st, i, id) : sqlite3_bind_null(q->st, i);
+	query_bind_id(q, place(q, name), id);
 }
 
 int query_next(struct query *q, struct err *err)

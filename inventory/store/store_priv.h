@@ -8,6 +8,7 @@
 #pragma once
 
 #include "agent/base/err.h"
+#include "inventory/model/index.h"
 #include "inventory/store/store.h"
 
 #include <sqlite3.h>
@@ -15,7 +16,10 @@
 enum store_part {
 	PART_OPEN,
 	PART_PUT,
-	PART_PUT_POWER,
+	PART_JOIN,
+	PART_ROWS,
+	PART_ROWS_PUT,
+	PART_ROWS_LOAD,
 	PART_MODEL,
 	PART_NODE,
 	PART_LEASE,
@@ -23,7 +27,7 @@ enum store_part {
 	PART_AUDIT,
 	PART_N
 };
-#define STORE_STATEMENTS_MAX 40 /* of one part */
+#define STORE_STATEMENTS_MAX 48 /* of one part */
 
 struct store {
 	sqlite3 *db;
@@ -49,6 +53,9 @@ bool store_snapshot(struct store *s);
 
 /* Statement i of a part's table; give it back with query_done (AUTO_QUERY). */
 struct query query_start(struct store *s, enum store_part part, const char *const *sql, unsigned i);
+/* The same of a statement that was made; sql is read only when it is not ready. */
+struct query query_start_text(struct store *s, enum store_part part, unsigned i, const char *sql);
+bool query_is_ready(const struct store *s, enum store_part part, unsigned i);
 void query_done(struct query *q);
 #define AUTO_QUERY __attribute__((cleanup(query_done))) struct query
 
@@ -56,6 +63,12 @@ void query_text(struct query *q, const char *name, const char *v); /* NULL: null
 void query_int(struct query *q, const char *name, int64_t v);
 void query_num(struct query *q, const char *name, double v);  /* NaN: null */
 void query_id(struct query *q, const char *name, int64_t id); /* 0: null */
+
+/* The same by the place of the '?', from 1. */
+void query_bind_text(struct query *q, int i, const char *v);
+void query_bind_int(struct query *q, int i, int64_t v);
+void query_bind_num(struct query *q, int i, double v);
+void query_bind_id(struct query *q, int i, int64_t id);
 
 /* For a statement without rows; resets it, bindings stay. Refuses to write outside a transaction.
  */
@@ -76,11 +89,11 @@ size_t query_get_row(struct query *q, int col); /* null: MODEL_NONE */
 struct put {
 	struct store *s;
 	const struct model *m;
+	struct arena *arena;
 	int64_t site;
-	int64_t *location, *zone, *rack, *panel, *feed, *pdu, *outlet, *type, *device, *port;
+	int64_t *ids[NOUN_N]; /* of a noun's rows */
 };
 /* The id of a row, 0 for MODEL_NONE. */
 int64_t put_id(const int64_t *ids, size_t row);
-/* The parts of store_put_model that lie in store_put_power.c, in the order they are called. */
-int put_feeding(struct put *p, struct err *err); /* panels, feeds, PDUs, outlets */
-int put_cabling(struct put *p, struct err *err); /* cords, cables */
+/* Cords and cables, after the ports. */
+int put_joins(struct put *p, struct err *err);

@@ -3,6 +3,7 @@
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
 #include "inventory/import/import.h"
+#include "tests/unit/import/same_rows.h"
 #include "tests/unit/t.h"
 
 #ifndef EXAMPLES
@@ -107,7 +108,8 @@ static const struct refusal {
 	{"{C19: \"[1-4]\"}", "{C19: \"[4-1]\"}", E_SYNTAX, 12, "runs backwards", NULL, 2},
 	{"{C19: \"[1-4]\"}", "{C19: \"[1-4],2\"}", E_EXISTS, 12, "outlet '2' is there already",
 		NULL, 0},
-	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", phase: 4}]", E_SCHEMA, 12, "'4' is no phase", NULL, 0},
+	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", phase: 4}]", E_SCHEMA, 12, "'4' is no phase",
+		NULL, 0},
 	{"{C19: \"[1-4]\"}", "[{names: \"[1-4]\", tpe: C19}]", E_SCHEMA, 12, "unknown key 'tpe'",
 		"'type'", 0},
 	{"height_u: 4\n", "hight_u: 4\n    height_u: 4\n", E_SCHEMA, 16, "unknown key 'hight_u'",
@@ -380,6 +382,8 @@ static void check_round_trip(const struct model *m)
 		fail_msg("the export does not import:\n%s", first);
 	}
 	same_rows(m, back);
+	if (differing_field(m, back))
+		fail_msg("not the same after a round trip: %s", differing_field(m, back));
 	second = exported(back);
 	assert_string_equal(first, second);
 	model_free(back);
@@ -486,6 +490,22 @@ TEST(odd_forms_round_trip)
 		"\"v\":\"8\",\"ver\":\"1.10\"}");
 	check_round_trip(m);
 	model_free(m);
+}
+
+TEST(every_field_makes_the_round_trip)
+{
+	struct err_list e = {0};
+	struct model *m = NULL;
+
+	if (import_site(TEST_DIR "/everything.yaml", &m, &e) < 0)
+		show(&e);
+	assert_int_equal(e.total, 0);
+	if (field_not_stated(m))
+		fail_msg("everything.yaml does not state %s", field_not_stated(m));
+	assert_int_equal(m->notes.n, 10);
+	check_round_trip(m);
+	model_free(m);
+	err_list_done(&e);
 }
 
 T_MAIN

@@ -1,7 +1,9 @@
 /* model - put, load, put again: ids, nodes and history survive. */
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
+#include "inventory/import/import.h"
 #include "inventory/store/store.h"
+#include "tests/unit/import/same_rows.h"
 #include "tests/unit/store/sample.h"
 #include "tests/unit/t.h"
 
@@ -355,6 +357,28 @@ TEST(facts)
 	model_free(m);
 	store_close(s);
 	arena_free(a);
+}
+
+/* The file that states every field there is, put twice. */
+TEST(every_field_is_kept)
+{
+	struct err_list e = {0};
+	struct store *s = fresh();
+	struct model *m = NULL, *back = NULL;
+	const char *differs;
+
+	assert_int_equal(import_site(TEST_DIR "/../import/everything.yaml", &m, &e), 0);
+	for (int i = 0; i < 2; i++) {
+		assert_int_equal(put(s, m, NULL), 0);
+		assert_int_equal(store_load_model(s, NULL, &back, NULL), 0);
+		differs = differing_field(m, back);
+		if (differs)
+			fail_msg("not the same from the database: %s", differs);
+		model_free(back);
+	}
+	model_free(m);
+	store_close(s);
+	err_list_done(&e);
 }
 
 T_MAIN

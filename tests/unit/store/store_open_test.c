@@ -331,6 +331,10 @@ TEST(every_released_schema_opens)
 	assert_int_equal(nodes.n, 3);
 	assert_int_equal(store_load_model(s, NULL, &m, NULL), 0);
 	assert_string_equal(m->site, "lab");
+	assert_int_equal(m->outlets.at[0].phase, PHASE_L2); /* was a number */
+	assert_int_equal(m->outlets.at[1].phase, PHASE_UNSTATED);
+	assert_int_equal(m->devices.at[1].face, FACE_REAR);
+	assert_true(m->types.at[0].watts[BASIS_MAX] > 1999);
 	assert_int_equal(store_audit_verify(s, &rows, NULL), 0);
 	assert_int_equal(rows, 1);
 	model_free(m);
