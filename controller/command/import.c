@@ -1,8 +1,7 @@
-/* import - a site file into the inventory, all of it or nothing; and export, back to YAML. */
-#include "inventory/import/import.h"
-
+/* import - a site of ours or of another system into the inventory, all of it or nothing. */
 #include "controller/command/session.h"
 #include "controller/command/table.h"
+#include "inventory/import/foreign.h"
 
 #include <stdio.h>
 
@@ -36,15 +35,45 @@ static int store_model(const struct invocation *inv, const struct model *m, stru
 	return rc;
 }
 
-static void say_imported(const struct invocation *inv, const struct model *m)
+static void put_losses(json_t *doc, const struct losses *losses)
 {
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < losses->list.n; i++) {
+		const struct loss *l = &losses->list.at[i];
+		json_t *item = json_object();
+
+		json_put_str(item, "kind", LOSS_KINDS[l->kind]);
+		json_put_str(item, "noun", l->noun);
+		json_put_str(item, "field", l->field);
+		json_put_int(item, "rows", (int64_t)l->rows);
+		json_put_str(item, "why", l->why);
+		json_array_append_new(list, item);
+	}
+	json_object_set_new(doc, "losses", list);
+}
+
+static void print_losses(const struct losses *losses)
+{
+	AUTO_BUF text = {0};
+
+	buf_init(&text, EXPORT_MAX);
+	losses_format(losses, &text);
+	session_print(&text);
+}
+
+static void say_imported(
+	const struct invocation *inv, const struct model *m, const struct losses *losses)
+{
+	const bool dry = option_get(inv, "dry") != NULL;
 	AUTO_JSON doc = NULL;
 
 	if (!inv->json) {
 		printf("site '%s': %zu racks, %zu feeds, %zu PDUs, %zu devices, %zu cords, %zu cables, "
-		       "%zu nodes\n",
+		       "%zu nodes%s\n",
 			m->site, m->racks.n, m->feeds.n, m->pdus.n, m->devices.n, m->cords.n,
-			m->cables.n, m->nodes.n);
+			m->cables.n, m->nodes.n, dry ? " (dry: nothing was stored)" : "");
+		print_losses(losses);
 		return;
 	}
 	doc = json_object();
@@ -55,66 +84,75 @@ static void say_imported(const struct invocation *inv, const struct model *m)
 	json_put_int(doc, "cords", (int64_t)m->cords.n);
 	json_put_int(doc, "cables", (int64_t)m->cables.n);
 	json_put_int(doc, "nodes", (int64_t)m->nodes.n);
+	json_put_bool(doc, "dry", dry);
+	put_losses(doc, losses);
 	session_print_json(doc);
+}
+
+static int read_options(const struct invocation *inv, struct foreign_opts *o, struct err *err)
+{
+	const char *from = option_get(inv, "from");
+	const int format = from ? model_word(FOREIGN_FORMATS, from) : FOREIGN_YAML;
+	const char *near = format < 0 ? err_nearest(from, FOREIGN_FORMATS) : NULL;
+
+	*o = (struct foreign_opts){.map = option_get(inv, "map"), .site = option_get(inv, "site")};
+	if (format < 0) {
+		err_set(err, E_SYNTAX, "cannot import from '%s'", from);
+		return err_hint(err, "%s%s", near ? "did you mean " : "",
+			near ? near : "yaml, netbox, opendcim, xcat or csv");
+	}
+	o->format = (enum foreign_format)format;
+	if (o->format == FOREIGN_YAML && (o->map || o->site)) {
+		err_set(err, E_SYNTAX, "a site file needs neither --map nor --site");
+		return err_hint(err, "say what PATH is: --from netbox, opendcim, xcat or csv");
+	}
+	return 0;
 }
 
 static int run_import(struct invocation *inv)
 {
 	struct err_list errors = {0};
+	struct losses losses = {0};
+	struct foreign_opts opts;
 	struct model *m = NULL;
 	struct err err;
 	int code = EXIT_OK;
 
-	if (import_site(inv->args[0], &m, &errors) < 0) {
+	if (read_options(inv, &opts, &err) < 0)
+		return command_fail(inv, &err);
+	if (foreign_import(inv->args[0], &opts, &m, &errors, &losses) < 0) {
 		print_errors(inv, &errors, inv->args[0]);
 		code = EXIT_REFUSED;
-	} else if (store_model(inv, m, &err) < 0) {
+	} else if (!option_get(inv, "dry") && store_model(inv, m, &err) < 0) {
 		code = command_fail(inv, &err);
 	} else {
-		say_imported(inv, m);
+		say_imported(inv, m, &losses);
 	}
 	err_list_done(&errors);
+	losses_done(&losses);
 	model_free(m);
 	return code;
 }
 
-static int run_export(struct invocation *inv)
-{
-	struct store *s = NULL;
-	struct model *m = NULL;
-	AUTO_BUF text = {0};
-	struct err err;
-	int code = EXIT_OK;
-
-	buf_init(&text, EXPORT_MAX);
-	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
-		store_load_model(s, inv->n_args ? inv->args[0] : NULL, &m, &err) < 0) {
-		code = command_fail(inv, &err);
-	} else {
-		export_site(m, &text);
-		session_print(&text);
-	}
-	model_free(m);
-	store_close(s);
-	return code;
-}
+static const struct option OPTIONS[] = {
+	{"from", 'f', "FORMAT", "yaml (a site file), netbox, opendcim, xcat or csv", false},
+	{"map", 'm', "FILE", "which column is which field; what the source leaves open", false},
+	{"site", 's', "NAME", "one of several sites, or a name for one that has none", false},
+	{"dry", 'n', NULL, "read, check and report only", false},
+	{0},
+};
 
 const struct command COMMAND_IMPORT = {
 	.name = "import",
-	.args = "FILE",
+	.args = "PATH",
 	.min_args = 1,
 	.max_args = 1,
-	.summary = "take a site file (YAML) into the inventory, all of it or nothing",
+	.summary = "take a site into the inventory, all of it or nothing",
 	.about =
-		"Every error of the file is told at once, with file, line and a hint. What the file no\n"
-		"longer has leaves the inventory; nodes keep their state and their pinned host key.\n",
+		"PATH is a site file (YAML), or with --from a file or folder of tables of another system.\n"
+		"Every error is told at once, with file, line and a hint. What the file no longer has\n"
+		"leaves the inventory; nodes keep their state and their pinned host key. What the other\n"
+		"system has and the inventory cannot hold is listed, with how many rows had it.\n",
+	.options = OPTIONS,
 	.run = run_import,
-};
-
-const struct command COMMAND_EXPORT = {
-	.name = "export",
-	.args = "[SITE]",
-	.max_args = 1,
-	.summary = "print a site as YAML that imports to the same",
-	.run = run_export,
 };
