@@ -179,6 +179,8 @@ static void add_tip(struct buf *tip, const struct elevation *e, const struct vie
 		number_add_unit(tip, e->lang, d->power.watts, "W");
 	buf_addf(tip, " (%s), %s", text_origin(e->lang, d->power.origin),
 		text_verdict(e->lang, d->verdict));
+	if (!visible(e, box))
+		buf_addf(tip, ", %s", text_get(e->lang, TEXT_P_BEHIND));
 }
 
 /* Name and type at the left, the verdict's word at the right when it is no PASS. */
@@ -214,6 +216,17 @@ static void draw_words(const struct elevation *e, const struct view_device *d, s
 		buf_text(&shown));
 }
 
+/* What stands on the other side: its name alone, so that cords to it make sense. */
+static void draw_hidden(const struct elevation *e, const struct view_device *d, struct svg_box at)
+{
+	AUTO_BUF shown;
+
+	buf_init(&shown, 4096);
+	svg_fit(&shown, e->m->devices.at[d->device].name, at.w - 20, 9);
+	svg_text(e->out, at.x + at.w / 2, at.y + at.h / 2 + 3,
+		"font-size=\"9\" fill=\"#666\" text-anchor=\"middle\"", buf_text(&shown));
+}
+
 static void draw_box(const struct elevation *e, const struct view_device *d)
 {
 	const struct verdict_colour colour = palette_verdict(d->verdict);
@@ -241,6 +254,8 @@ static void draw_box(const struct elevation *e, const struct view_device *d)
 	if (seen) {
 		svg_rect(e->out, (struct svg_box){at.x, at.y, STRIPE, at.h}, attrs, NULL);
 		draw_words(e, d, at);
+	} else {
+		draw_hidden(e, d, at);
 	}
 }
 

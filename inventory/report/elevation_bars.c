@@ -4,9 +4,9 @@
 
 #include <stdio.h>
 
-#define WIDTH   700.0
-#define TRACK_X 150.0
-#define TRACK_W 330.0
+#define WIDTH   730.0
+#define TRACK_X 178.0
+#define TRACK_W 300.0
 #define ROW     19.0
 #define BAR     12.0
 
@@ -54,15 +54,16 @@ static void draw_track(struct buf *out, double y, const struct bar *b, double sc
 static void add_figures(struct buf *out, enum text_lang lang, const struct bar *b)
 {
 	const double most = larger(b->worst, b->normal);
+	const int decimals = number_decimals(b->unit) > 0;
 
 	if (b->worst > b->normal) {
-		number_add(out, lang, b->normal, 1);
+		number_add(out, lang, b->normal, decimals);
 		buf_add_text(out, " → ");
 	}
-	number_add(out, lang, most, 1);
+	number_add(out, lang, most, decimals);
 	if (isnan(b->worst) && b->limit > 0) {
 		buf_add_char(out, '/');
-		number_add(out, lang, b->limit, 1);
+		number_add(out, lang, b->limit, decimals);
 	}
 	buf_addf(out, "\u202f%s", number_unit(lang, b->unit));
 	if (b->limit > 0) {
@@ -77,8 +78,10 @@ static void draw_bar(
 	const bool bad = b->verdict != AUDIT_PASS;
 	char attrs[160];
 	AUTO_BUF figures;
+	AUTO_BUF shown;
 
 	buf_init(&figures, 512);
+	buf_init(&shown, 512);
 	draw_track(out, y, b, scale);
 	svg_text(out, TRACK_X - 8, y + BAR - 2, "text-anchor=\"end\"", b->label);
 	add_figures(&figures, lang, b);
@@ -87,7 +90,8 @@ static void draw_bar(
 	snprintf(attrs, sizeof attrs, "fill=\"%s\"%s",
 		bad ? palette_verdict(b->verdict).ink : "#1a1a1a",
 		bad ? " font-weight=\"bold\"" : "");
-	svg_text(out, TRACK_X + TRACK_W + 10, y + BAR - 2, attrs, buf_text(&figures));
+	svg_fit(&shown, buf_text(&figures), WIDTH - TRACK_X - TRACK_W - 10, 11);
+	svg_text(out, TRACK_X + TRACK_W + 10, y + BAR - 2, attrs, buf_text(&shown));
 }
 
 /* --- feeds --- */

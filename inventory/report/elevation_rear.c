@@ -338,9 +338,9 @@ void elevation_rear(const struct view_rack *v, enum text_lang lang, struct buf *
 		"font-size=\"12\" font-weight=\"bold\" text-anchor=\"middle\"",
 		text_get(lang, TEXT_REAR));
 	elevation_body(&r.e);
+	draw_cords(&r);
 	for (unsigned i = 0; i < r.n; i++)
 		draw_strip(&r, &r.strips[i]);
-	draw_cords(&r);
 	draw_elsewhere(&r);
 	svg_end(out);
 	vec_done(&r.outlets);

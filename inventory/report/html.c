@@ -35,7 +35,7 @@ static const char STYLE[] =
 	"svg{max-width:100%;height:auto;display:block}"
 	".finding{border:1px solid #cfd5da;border-left:6px solid;padding:6px 12px;margin:9px 0;"
 	"break-inside:avoid}"
-	".finding p{margin:2px 0}.finding .head{font-weight:bold}"
+	".finding p{margin:2px 0}.finding .what{margin-top:6px}.finding .head{font-weight:bold}"
 	".finding .calc{font-variant-numeric:tabular-nums}"
 	".finding .note,.note{color:#4a4a4a;font-size:13px}"
 	"ul.keys{display:flex;flex-wrap:wrap;gap:4px 20px;list-style:none;padding:0;margin:6px 0;"

@@ -132,20 +132,11 @@ static void write_summary(const struct html *h, const struct audit *a)
 
 static void write_site_findings(const struct html *h, const struct audit *a)
 {
-	unsigned bad = 0;
-
 	if (a->site_n == 0)
 		return;
 	buf_add_text(h->out, "<section>\n");
 	html_heading(h, 2, TEXT_SITE_FINDINGS);
-	for (size_t i = a->site_first; i < a->site_first + a->site_n; i++) {
-		if (a->findings.at[i].verdict == AUDIT_PASS)
-			continue;
-		html_audit_finding(h, a, &a->findings.at[i]);
-		bad++;
-	}
-	if (bad == 0)
-		html_element(h, "p", NULL, text_get(h->lang, TEXT_NO_FINDINGS));
+	html_audit_findings(h, a, a->site_first, a->site_n);
 	html_audit_passed(h, a, a->site_first, a->site_n);
 	buf_add_text(h->out, "</section>\n");
 }

@@ -7,7 +7,7 @@
 /* A rack's section, with its own id: "rack-3". */
 void html_audit_rack(
 	const struct html *h, const struct audit_report *r, const struct audit_rack *of);
-/* A finding in full: what, scenario, arithmetic, what was assumed, what helps. */
-void html_audit_finding(const struct html *h, const struct audit *a, const struct finding *f);
+/* What does not pass, the worst first: scenario, arithmetic, what was assumed, what helps. */
+void html_audit_findings(const struct html *h, const struct audit *a, size_t first, size_t n);
 /* Rules that hold, a row each. */
 void html_audit_passed(const struct html *h, const struct audit *a, size_t first, size_t n);

@@ -10,23 +10,6 @@
 
 /* --- findings --- */
 
-static void write_finding_head(const struct html *h, const struct audit *a, const struct finding *f)
-{
-	AUTO_BUF line;
-
-	buf_init(&line, 1u << 16);
-	buf_add_text(h->out, "<p class=\"head\">");
-	html_badge(h, f->verdict);
-	buf_add_text(&line, " ");
-	view_add_binding(&line, h->lang, a, f);
-	html_text(h, buf_text(&line));
-	buf_add_text(h->out, "</p>\n<p>");
-	buf_clear(&line);
-	text_add_loss(&line, h->lang, a->model, f->loss);
-	html_text(h, buf_text(&line));
-	buf_add_text(h->out, "</p>\n");
-}
-
 static void write_note(const struct html *h, enum text_key key, const char *value)
 {
 	AUTO_BUF line;
@@ -36,15 +19,23 @@ static void write_note(const struct html *h, enum text_key key, const char *valu
 	html_element(h, "p", "note", buf_text(&line));
 }
 
-void html_audit_finding(const struct html *h, const struct audit *a, const struct finding *f)
+/* What, in which scenario; its arithmetic, and what was assumed. */
+static void write_finding(const struct html *h, const struct audit *a, const struct finding *f)
 {
 	char more[16];
 	AUTO_BUF line;
 
 	buf_init(&line, 1u << 16);
-	buf_addf(h->out, "<div class=\"finding f%u\">\n", (unsigned)f->verdict);
-	write_finding_head(h, a, f);
+	view_add_what(&line, h->lang, a, f);
+	buf_add_text(h->out, "<p class=\"what\"><b>");
+	html_text(h, buf_text(&line));
+	buf_addf(h->out, "</b>%s", line.n ? "; " : "");
+	buf_clear(&line);
+	text_add_loss(&line, h->lang, a->model, f->loss);
+	html_text(h, buf_text(&line));
+	buf_add_text(h->out, "</p>\n");
 	if (f->text) {
+		buf_clear(&line);
 		phrase_add(&line, h->lang, f->text);
 		html_element(h, "p", "calc", buf_text(&line));
 	}
@@ -57,10 +48,54 @@ void html_audit_finding(const struct html *h, const struct audit *a, const struc
 		snprintf(more, sizeof more, "%u", f->more);
 		write_note(h, TEXT_MORE, more);
 	}
-	buf_clear(&line);
+}
+
+/* Those of a rule with one verdict stand together; what cures them is said once. */
+static void write_group(const struct html *h, const struct audit *a, size_t first, size_t n)
+{
+	const struct finding *f = &a->findings.at[first];
+	AUTO_BUF line;
+
+	buf_init(&line, 1u << 12);
+	buf_addf(h->out, "<div class=\"finding f%u\">\n<p class=\"head\">", (unsigned)f->verdict);
+	html_badge(h, f->verdict);
+	buf_add_char(h->out, ' ');
+	html_text(h, text_rule_title(h->lang, f->rule));
+	buf_add_text(h->out, "</p>\n");
+	for (size_t i = first; i < first + n; i++)
+		write_finding(h, a, &a->findings.at[i]);
 	buf_addf(&line, "%s: %s", text_get(h->lang, TEXT_CURES), text_rule_cure(h->lang, f->rule));
 	html_element(h, "p", "note", buf_text(&line));
 	buf_add_text(h->out, "</div>\n");
+}
+
+static size_t group_size(const struct audit *a, size_t first, size_t end)
+{
+	size_t n = 1;
+
+	while (first + n < end && a->findings.at[first + n].rule == a->findings.at[first].rule &&
+		a->findings.at[first + n].verdict == a->findings.at[first].verdict)
+		n++;
+	return n;
+}
+
+void html_audit_findings(const struct html *h, const struct audit *a, size_t first, size_t n)
+{
+	bool bad = false;
+
+	for (unsigned verdict = AUDIT_VERDICT_N; verdict-- > AUDIT_WARN;) {
+		for (size_t i = first; i < first + n;) {
+			const size_t group = group_size(a, i, first + n);
+
+			if ((unsigned)a->findings.at[i].verdict == verdict) {
+				write_group(h, a, i, group);
+				bad = true;
+			}
+			i += group;
+		}
+	}
+	if (!bad)
+		html_element(h, "p", NULL, text_get(h->lang, TEXT_NO_FINDINGS));
 }
 
 static const struct html_column PASSED[] = {{TEXT_C_RULE, NULL}, {TEXT_C_SUBJECT, NULL},
@@ -125,25 +160,6 @@ static void write_unjudged(const struct html *h, const struct view_rack *v)
 				text_rule_title(h->lang, (enum audit_rule)i));
 	if (names.n)
 		write_note(h, TEXT_UNJUDGED, buf_text(&names));
-}
-
-/* The worst verdicts first. */
-static void write_findings(const struct html *h, const struct view_rack *v)
-{
-	const struct audit *a = v->report->audit;
-	unsigned bad = 0;
-
-	html_heading(h, 3, TEXT_FINDINGS);
-	for (unsigned verdict = AUDIT_VERDICT_N; verdict-- > AUDIT_WARN;) {
-		for (size_t i = v->of->first; i < v->of->first + v->of->n; i++) {
-			if ((unsigned)a->findings.at[i].verdict != verdict)
-				continue;
-			html_audit_finding(h, a, &a->findings.at[i]);
-			bad++;
-		}
-	}
-	if (bad == 0)
-		html_element(h, "p", NULL, text_get(h->lang, TEXT_NO_FINDINGS));
 }
 
 static const struct html_column FIXES[] = {{TEXT_C_FIX, NULL}, {TEXT_C_AFTER, "tight"}};
@@ -367,7 +383,8 @@ void html_audit_rack(
 	write_title(h, &v);
 	write_figures(h, of);
 	write_pictures(h, &v);
-	write_findings(h, &v);
+	html_heading(h, 3, TEXT_FINDINGS);
+	html_audit_findings(h, r->audit, of->first, of->n);
 	write_fixes(h, &v);
 	html_audit_passed(h, r->audit, of->first, of->n);
 	write_unjudged(h, &v);

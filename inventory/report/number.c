@@ -15,41 +15,42 @@
 static const struct unit {
 	const char *name, *shown[LANG_N];
 	int decimals;
+	bool alone; /* is a unit without a number before it too: no other word */
 } UNITS[] = {
-	{"%", {"%", "%"}, 1},
-	{"A", {"A", "А"}, 2},
-	{"BTU/h", {"BTU/h", "BTU/ч"}, 0},
-	{"C", {"°C", "°C"}, 1},
-	{"CFM", {"CFM", "фут³/мин"}, 0},
-	{"F", {"°F", "°F"}, 1},
-	{"GPU", {"GPU", "GPU"}, 0},
-	{"GPUs", {"GPUs", "GPU"}, 0},
-	{"K", {"K", "К"}, 1},
-	{"PSU", {"PSU", "БП"}, 0},
-	{"PSUs", {"PSUs", "БП"}, 0},
-	{"U", {"U", "U"}, 0},
-	{"V", {"V", "В"}, 1},
-	{"VA", {"VA", "В·А"}, 0},
-	{"W", {"W", "Вт"}, 0},
-	{"h", {"h", "ч"}, 1},
-	{"kA", {"kA", "кА"}, 2},
-	{"kN", {"kN", "кН"}, 2},
-	{"kPa", {"kPa", "кПа"}, 2},
-	{"kVA", {"kVA", "кВ·А"}, 2},
-	{"kW", {"kW", "кВт"}, 2},
-	{"kg", {"kg", "кг"}, 1},
-	{"kg/m2", {"kg/m²", "кг/м²"}, 0},
-	{"kg/m3", {"kg/m³", "кг/м³"}, 3},
-	{"l/min", {"l/min", "л/мин"}, 1},
-	{"m", {"m", "м"}, 1},
-	{"m/s2", {"m/s²", "м/с²"}, 2},
-	{"m2", {"m²", "м²"}, 2},
-	{"m3/s", {"m³/s", "м³/с"}, 3},
-	{"min", {"min", "мин"}, 1},
-	{"mm", {"mm", "мм"}, 0},
-	{"ms", {"ms", "мс"}, 0},
-	{"s", {"s", "с"}, 0},
-	{"t", {"t", "т"}, 2},
+	{"%", {"%", "%"}, 1, false},
+	{"A", {"A", "А"}, 2, false},
+	{"BTU/h", {"BTU/h", "BTU/ч"}, 0, true},
+	{"C", {"°C", "°C"}, 1, false},
+	{"CFM", {"CFM", "фут³/мин"}, 0, true},
+	{"F", {"°F", "°F"}, 1, false},
+	{"GPU", {"GPU", "GPU"}, 0, false},
+	{"GPUs", {"GPUs", "GPU"}, 0, false},
+	{"K", {"K", "К"}, 1, false},
+	{"PSU", {"PSU", "БП"}, 0, false},
+	{"PSUs", {"PSUs", "БП"}, 0, false},
+	{"U", {"U", "U"}, 0, false},
+	{"V", {"V", "В"}, 1, false},
+	{"VA", {"VA", "В·А"}, 0, true},
+	{"W", {"W", "Вт"}, 0, false},
+	{"h", {"h", "ч"}, 1, false},
+	{"kA", {"kA", "кА"}, 2, false},
+	{"kN", {"kN", "кН"}, 2, true},
+	{"kPa", {"kPa", "кПа"}, 2, true},
+	{"kVA", {"kVA", "кВ·А"}, 2, true},
+	{"kW", {"kW", "кВт"}, 2, true},
+	{"kg", {"kg", "кг"}, 1, true},
+	{"kg/m2", {"kg/m²", "кг/м²"}, 0, false},
+	{"kg/m3", {"kg/m³", "кг/м³"}, 3, false},
+	{"l/min", {"l/min", "л/мин"}, 1, true},
+	{"m", {"m", "м"}, 1, false},
+	{"m/s2", {"m/s²", "м/с²"}, 2, false},
+	{"m2", {"m²", "м²"}, 2, false},
+	{"m3/s", {"m³/s", "м³/с"}, 3, false},
+	{"min", {"min", "мин"}, 1, false},
+	{"mm", {"mm", "мм"}, 0, false},
+	{"ms", {"ms", "мс"}, 0, false},
+	{"s", {"s", "с"}, 0, false},
+	{"t", {"t", "т"}, 2, false},
 };
 
 static const struct unit *find_unit(struct str word)
@@ -177,7 +178,7 @@ static bool take_sign(struct buf *out, struct str *s)
 	static const struct {
 		const char *plain, *shown;
 	} signs[] = {{" x ", "\u00a0×\u00a0"}, {"sqrt(3)", "√3"}, {"sqrt(", "√("}, {"<=", "≤"},
-		{">=", "≥"}, {" - ", " " MINUS " "}, {"m2", "m²"}};
+		{">=", "≥"}, {" - ", " " MINUS " "}};
 
 	for (size_t i = 0; i < sizeof signs / sizeof *signs; i++) {
 		if (str_starts(*s, signs[i].plain)) {
@@ -203,26 +204,40 @@ static bool take_quoted(struct buf *out, enum text_lang lang, struct str *s)
 	return true;
 }
 
+/* A name such as "gpu1.5-a" and "rack's" stay; a unit alone, in a formula, is turned. */
+static void take_word(struct buf *out, enum text_lang lang, struct str *s)
+{
+	const struct unit *u;
+	size_t n = 0;
+
+	while (n < s->n && (is_word(s->p[n]) || (n + 1 < s->n && strchr("./-'", s->p[n]) &&
+							is_word(s->p[n + 1]))))
+		n++;
+	u = find_unit(str_first(*s, n));
+	if (u && u->alone)
+		buf_add_text(out, u->shown[lang]);
+	else
+		buf_add_str(out, str_first(*s, n));
+	*s = str_from(*s, n);
+}
+
 void number_add_arithmetic(struct buf *out, enum text_lang lang, const char *text)
 {
 	struct str s = str_of(text);
-	char before = ' ';
 
 	if (lang >= LANG_N)
 		lang = LANG_EN;
 	while (s.n) {
 		const char c = s.p[0];
 
-		if (c == '\'' && !is_word(before) && take_quoted(out, lang, &s)) {
-			before = '\'';
-		} else if (isdigit((unsigned char)c) && !is_word(before)) {
+		if (isdigit((unsigned char)c)) {
 			take_number(out, lang, &s);
-			before = '0';
-		} else if (take_sign(out, &s)) {
-			before = ' ';
-		} else {
+		} else if (!take_sign(out, &s) && !(c == '\'' && take_quoted(out, lang, &s))) {
+			if (is_word(c)) {
+				take_word(out, lang, &s);
+				continue;
+			}
 			buf_add_char(out, c);
-			before = c;
 			s = str_from(s, 1);
 		}
 	}

@@ -225,22 +225,32 @@ void view_add_figures(struct buf *out, enum text_lang lang, const struct finding
 	number_add_unit(out, lang, f->limit, f->unit);
 }
 
-void view_add_binding(
+void view_add_what(
 	struct buf *out, enum text_lang lang, const struct audit *a, const struct finding *f)
 {
 	AUTO_BUF figures;
 
 	buf_init(&figures, 256);
-	buf_add_text(out, text_rule_title(lang, f->rule));
-	if (f->subject.noun < NOUN_N && f->subject.noun != NOUN_RACK) {
-		buf_add_text(out, ": ");
-		text_add_subject(out, lang, a->model, f->subject);
-		if (f->line)
-			buf_addf(out, " %s", f->line);
-	}
 	view_add_figures(&figures, lang, f);
-	if (figures.n)
-		buf_addf(out, ", %s", buf_text(&figures));
+	if (f->subject.noun < NOUN_N && f->subject.noun != NOUN_RACK) {
+		text_add_subject(out, lang, a->model, f->subject);
+		buf_addf(out, "%s%s%s", f->line ? " " : "", f->line ? f->line : "",
+			figures.n ? ", " : "");
+	}
+	buf_add_str(out, buf_str(&figures));
+}
+
+void view_add_binding(
+	struct buf *out, enum text_lang lang, const struct audit *a, const struct finding *f)
+{
+	AUTO_BUF what;
+	const bool own = f->subject.noun >= NOUN_N || f->subject.noun == NOUN_RACK;
+
+	buf_init(&what, 1u << 14);
+	view_add_what(&what, lang, a, f);
+	buf_add_text(out, text_rule_title(lang, f->rule));
+	if (what.n)
+		buf_addf(out, "%s%s", own ? ", " : ": ", buf_text(&what));
 }
 
 void view_add_circuit(struct buf *out, enum text_lang lang, const struct feed *f)

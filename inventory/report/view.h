@@ -60,7 +60,10 @@ void view_terms(
 void view_assumed(
 	const struct audit *of, enum text_lang lang, struct arena *a, struct view_lines *out);
 
-/* "feed G1-A, after a loss: 62.0 A of 50.4 A", and so on; for summaries. */
+/* "feed G1-A L1, 62.0 A, limit 50.4 A"; of the rack itself only the figures. */
+void view_add_what(
+	struct buf *out, enum text_lang lang, const struct audit *a, const struct finding *f);
+/* The same behind the rule's title; for summaries. */
 void view_add_binding(
 	struct buf *out, enum text_lang lang, const struct audit *a, const struct finding *f);
 /* Rules whose limit is the least that is needed, not the most that is allowed. */
