@@ -158,6 +158,7 @@ static void try_sequence(struct fixer *k)
 
 static void try_larger(struct fixer *k)
 {
+	const size_t had = k->out->n;
 	double least = 0, next;
 
 	vec_each(&k->part.m->pdus, const struct pdu, p) {
@@ -166,8 +167,8 @@ static void try_larger(struct fixer *k)
 		if (least == 0 || k->part.m->feeds.at[p->feed].amps < least)
 			least = k->part.m->feeds.at[p->feed].amps;
 	}
-	next = least > 0 ? change_next_size(least) : 0;
-	if (next > 0)
+	for (next = change_next_size(least); least > 0 && next > 0 && k->out->n == had;
+		next = change_next_size(next))
 		try_simple(k, FIX_LARGER_FEED, next,
 			arena_printf(k->arena, "feeds of %g A instead of %g A, and PDUs for them",
 				next, least));

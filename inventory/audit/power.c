@@ -3,7 +3,9 @@
 
 #include "inventory/audit/formula.h"
 
-#define ETA_ASSUMED 0.96 /* of PSUs at half load, for what a cap saves at their inlets */
+/* Of PSUs at half load, for what a cap saves at their inlets. */
+#define ETA_LOAD    0.5
+#define ETA_ASSUMED 0.96
 
 /* What to look at for each basis, in this order; BASIS_N ends. */
 static const enum power_basis ORDER[BASIS_N][BASIS_N + 1] = {
@@ -26,11 +28,13 @@ static double own_watts(const struct device *d, enum power_basis basis)
 /* What a cap of each GPU leaves of the type's maximum; unset when something is missing. */
 static double capped_watts(const struct device *d, const struct device_type *t)
 {
-	const double eta = model_stated(d->cap.eta) ? d->cap.eta : ETA_ASSUMED;
+	double eta = d->cap.eta;
 
 	if (!t || !model_stated(d->cap.gpu_w) || !model_stated(t->gpu_w) || t->gpus == 0 ||
 		d->cap.gpu_w >= t->gpu_w)
 		return MODEL_UNSET;
+	if (!model_stated(eta))
+		eta = t->psu_curve ? formula_efficiency(t->psu_curve, ETA_LOAD) : ETA_ASSUMED;
 	return t->watts[BASIS_MAX] - formula_cap_saving(t->gpus, t->gpu_w, d->cap.gpu_w, eta);
 }
 

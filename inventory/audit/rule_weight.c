@@ -3,9 +3,10 @@
 
 #include <math.h>
 
-#define LIFT_KG     100.0 /* a box heavier than this needs a lift */
-#define STACKING_KG 100.0 /* below this nobody cares where the weight stands */
-#define TILE_SHARE  3.0   /* one tile may have to take a third of the rack */
+#define LIFT_KG     100.0     /* a box heavier than this needs a lift */
+#define STACKING_KG 100.0     /* below this nobody cares where the weight stands */
+#define HIGH_SHARE  (2.0 / 3) /* of the rack's height; the figure is ours */
+#define TILE_SHARE  3.0       /* one tile may have to take a third of the rack */
 
 struct mass {
 	double devices, rest, moment; /* rest: PDUs, cables, door; moment: kg times units */
@@ -123,17 +124,18 @@ static void check_tile(struct audit_run *r, const struct mass *m)
 
 static void check_stacking(struct audit_run *r, const struct mass *m)
 {
-	const double half = r->m->racks.at[r->rack].height_u / 2.0;
+	const double high = r->m->racks.at[r->rack].height_u * HIGH_SHARE;
 	struct finding f = about_rack(r, m);
 
 	if (m->placed < STACKING_KG)
 		return;
 	f.unit = "U";
 	f.value = m->moment / m->placed;
-	f.limit = half;
-	f.text = audit_text(r, "the centre of %.1f kg is %.1f U up; half of the rack are %g U",
-		m->placed, f.value, half);
-	audit_add(r, RULE_STACKING, f.value > half ? AUDIT_WARN : AUDIT_PASS, &f);
+	f.limit = high;
+	f.text = audit_text(r,
+		"the centre of %.1f kg is %.1f U up; two thirds of the rack are %.0f U", m->placed,
+		f.value, high);
+	audit_add(r, RULE_STACKING, f.value > high ? AUDIT_WARN : AUDIT_PASS, &f);
 }
 
 void rule_weight(struct audit_run *r)

@@ -2,7 +2,7 @@
 #include "agent/base/buf.h"
 #include "inventory/audit/audit.h"
 #include "inventory/import/import.h"
-#include "tests/cases/cases.h"
+#include "tests/cases/case_answer.h"
 
 #include <math.h>
 #include <string.h>
@@ -184,6 +184,10 @@ static void ask(struct question *q)
 	check_rack(q);
 	for (unsigned i = 0; expect && i < expect->n; i++)
 		check_finding(q, expect->item[i]);
+	if (yaml_get(q->node, "fixes"))
+		case_fixes(q->t, q->name, yaml_get(q->node, "fixes"), &audit, &o);
+	if (yaml_get(q->node, "fit"))
+		case_fit(q->t, q->name, yaml_get(q->node, "fit"), q->m, &o);
 	audit_done(&audit);
 }
 
