@@ -215,6 +215,15 @@ int query_value(struct query *q, int64_t *v, struct err *err)
 	return rc < 0 ? rc : 0;
 }
 
+int query_new(struct query *q, int64_t *id, struct err *err)
+{
+	const int rc = query_run(q, err);
+
+	if (rc == 0)
+		*id = sqlite3_last_insert_rowid(q->s->db);
+	return rc;
+}
+
 const char *query_get_text(struct query *q, int col, struct arena *a)
 {
 	const unsigned char *p = sqlite3_column_text(q->st, col);

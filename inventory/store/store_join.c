@@ -79,7 +79,7 @@ static int join(struct put *p, unsigned mark, size_t n,
 	bool *kept = arena_alloc(a, n + 1);
 	int rc = over_site(p, mark, err);
 
-	for (size_t i = 0; rc == 0 && i < n; i++) {
+	for (size_t i = 0; rc == 0 && !p->fresh && i < n; i++) {
 		rc = write(p, keep, i, err);
 		kept[i] = rc == 0 && sqlite3_changes(p->s->db) > 0;
 	}

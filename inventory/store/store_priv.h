@@ -19,6 +19,7 @@ enum store_part {
 	PART_JOIN,
 	PART_ROWS,
 	PART_ROWS_PUT,
+	PART_ROWS_NEW,
 	PART_ROWS_LOAD,
 	PART_MODEL,
 	PART_NODE,
@@ -78,6 +79,9 @@ int query_next(struct query *q, struct err *err);
 /* The single integer of the first row (RETURNING id), E_NOTFOUND without a row. */
 int query_value(struct query *q, int64_t *v, struct err *err);
 
+/* The id of the row that a plain INSERT makes. */
+int query_new(struct query *q, int64_t *id, struct err *err);
+
 /* Columns of the current row. */
 const char *query_get_text(struct query *q, int col, struct arena *a); /* NULL stays NULL */
 const char *query_get_word(struct query *q, int col, struct arena *a); /* NULL gives "" */
@@ -91,6 +95,7 @@ struct put {
 	const struct model *m;
 	struct arena *arena;
 	int64_t site;
+	bool fresh;           /* the site was not there: its rows need no comparison */
 	int64_t *ids[NOUN_N]; /* of a noun's rows */
 };
 /* The id of a row, 0 for MODEL_NONE. */

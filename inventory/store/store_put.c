@@ -10,10 +10,12 @@
 #include "inventory/store/store_rows.h"
 
 enum {
+	SITE_FIND,
 	SITE,
 	TEMPLATES_DROP,
 	TEMPLATE,
 	PORT,
+	PORT_NEW,
 	NODE,
 	NODE_HELD,
 	NODES_RETIRE,
@@ -28,6 +30,7 @@ enum {
 #define OF_DEVICE " WHERE device_id IN (SELECT id FROM devices WHERE site_id = :site)"
 
 static const char *const SQL[] = {
+	[SITE_FIND] = "SELECT id FROM sites WHERE name = :name",
 	[SITE] = "INSERT INTO sites (name, about, file, created, updated)"
 		 " VALUES (:name, :about, :file, :now, :now) ON CONFLICT (name) DO UPDATE SET"
 		 " about = excluded.about, file = excluded.file, updated = excluded.updated"
@@ -40,6 +43,8 @@ static const char *const SQL[] = {
 		 " ON CONFLICT (device_id, name) DO UPDATE SET ord = excluded.ord,"
 		 " kind = excluded.kind, connector = excluded.connector, mac = excluded.mac"
 		 " RETURNING id",
+	[PORT_NEW] = "INSERT INTO ports (device_id, ord, name, kind, connector, mac)"
+		     " VALUES (:device, :ord, :name, :kind, :connector, :mac)",
 	[NODE] = "INSERT INTO nodes (site_id, ord, name, device_id, address, port, login, role,"
 		 " host_key, vars) VALUES (:site, :ord, :name, :device, :address, :port, :login,"
 		 " :role, :key, :vars) ON CONFLICT (site_id, name) DO UPDATE SET"
@@ -104,7 +109,15 @@ static void put_head(struct query *q, const struct put *p, size_t ord, const cha
 
 static int put_site(struct put *p, struct err *err)
 {
+	AUTO_QUERY find = query_start(p->s, PART_PUT, SQL, SITE_FIND);
 	AUTO_QUERY q = query_start(p->s, PART_PUT, SQL, SITE);
+	int rc;
+
+	query_text(&find, ":name", p->m->site);
+	rc = query_next(&find, err);
+	if (rc < 0)
+		return rc;
+	p->fresh = rc == 0;
 
 	query_text(&q, ":name", p->m->site);
 	query_text(&q, ":about", p->m->about);
@@ -136,7 +149,7 @@ static int put_template(struct put *p, size_t i, struct err *err)
 
 static int put_port(struct put *p, size_t i, struct err *err)
 {
-	AUTO_QUERY q = query_start(p->s, PART_PUT, SQL, PORT);
+	AUTO_QUERY q = query_start(p->s, PART_PUT, SQL, p->fresh ? PORT_NEW : PORT);
 	const struct port *port = &p->m->ports.at[i];
 
 	query_int(&q, ":device", put_id(p->ids[NOUN_DEVICE], port->device));
@@ -145,7 +158,8 @@ static int put_port(struct put *p, size_t i, struct err *err)
 	query_text(&q, ":kind", model_port_kind_name(port->kind));
 	query_text(&q, ":connector", port->type);
 	query_text(&q, ":mac", port->mac);
-	return query_value(&q, &p->ids[NOUN_PORT][i], err);
+	return p->fresh ? query_new(&q, &p->ids[NOUN_PORT][i], err)
+			: query_value(&q, &p->ids[NOUN_PORT][i], err);
 }
 
 static int put_node(struct put *p, size_t i, struct err *err)

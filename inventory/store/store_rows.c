@@ -121,7 +121,7 @@ static void each_column(enum model_noun noun, struct buf *sql, const char *forma
 }
 
 /* Binds the columns, then ord, then the owner; for the site its id at the end. */
-static void write_sql(enum model_noun noun, struct buf *sql)
+static void write_sql(enum model_noun noun, bool fresh, struct buf *sql)
 {
 	const struct table *t = &TABLES[noun < NOUN_N ? noun : 0];
 	const char *owner = t->owner ? t->owner : "site_id";
@@ -136,7 +136,10 @@ static void write_sql(enum model_noun noun, struct buf *sql)
 	each_column(noun, sql, "name");
 	buf_addf(sql, ", ord, %s) VALUES (", owner);
 	each_column(noun, sql, "?");
-	buf_addf(sql, ", ?, ?) ON CONFLICT (%s, name) DO UPDATE SET ", owner);
+	buf_add_text(sql, ", ?, ?)");
+	if (fresh)
+		return;
+	buf_addf(sql, " ON CONFLICT (%s, name) DO UPDATE SET ", owner);
 	each_column(noun, sql, "excluded");
 	buf_add_text(sql, ", ord = excluded.ord RETURNING id");
 }
@@ -175,10 +178,10 @@ static struct query start(struct store *s, enum store_part part, enum model_noun
 
 	buf_init(&sql, SQL_MAX);
 	if (!query_is_ready(s, part, noun)) {
-		if (part == PART_ROWS_PUT)
-			write_sql(noun, &sql);
-		else
+		if (part == PART_ROWS_LOAD)
 			read_sql(noun, &sql);
+		else
+			write_sql(noun, part == PART_ROWS_NEW, &sql);
 	}
 	return query_start_text(s, part, noun, buf_text(&sql));
 }
@@ -290,13 +293,14 @@ static void bind_row(struct put *p, struct query *q, int *col, enum model_noun n
 
 static int put_row(struct put *p, enum model_noun noun, size_t i, struct err *err)
 {
-	AUTO_QUERY q = start(p->s, PART_ROWS_PUT, noun);
+	AUTO_QUERY q = start(p->s, p->fresh ? PART_ROWS_NEW : PART_ROWS_PUT, noun);
 	int col = 1;
 
 	bind_row(p, &q, &col, noun, i);
 	query_bind_int(&q, col++, (int64_t)i);
 	query_bind_id(&q, col, owner_of(p, noun, i));
-	return query_value(&q, &p->ids[noun][i], err);
+	return p->fresh ? query_new(&q, &p->ids[noun][i], err)
+			: query_value(&q, &p->ids[noun][i], err);
 }
 
 static int put_terms(struct put *p, struct err *err)
