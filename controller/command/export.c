@@ -1,6 +1,5 @@
 /* export - a site in one of many formats: to the terminal, to a file, or as a folder of tables. */
 #include "agent/base/fs.h"
-
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/import/foreign.h"
