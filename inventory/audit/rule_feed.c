@@ -71,7 +71,7 @@ static void say_total(struct audit_run *r, const struct candidate *c, struct fin
 	f->limit = audit_limit(r->out, c->at, failover);
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = r->g->at[c->at].phases == 3 && !has_lines(r, c->at) ? "balanced phases" : NULL;
-	f->text = audit_text(r, "%.0f W / (%s) = %.2f A; limit %s; %.0f %%%s%s", l->watts,
+	f->text = audit_text(r, "%.0f W / (%s) = %.2f A; limit %s; %.1f %%%s%s", l->watts,
 		voltage_text(r, c->at), f->value, audit_limit_text(r, c->at, failover),
 		100 * f->value / f->limit, l->hot_spare ? "; hot spare on one side" : "",
 		uncapped_text(r, plain, f->value));
@@ -108,7 +108,7 @@ static void say_lines(struct audit_run *r, const struct candidate *c, struct fin
 	f->line = names[l->line];
 	f->loss = audit_loss(r, l->loss);
 	f->assumes = r->g->at[c->at].by_phase ? NULL : "loads without a phase spread evenly";
-	f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %s %.0f %%%s",
+	f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %s %.1f %%%s",
 		l->lines[0], l->lines[1], l->lines[2], audit_limit_text(r, c->at, failover),
 		f->line, 100 * f->value / f->limit,
 		uncapped_text(r, audit_load(r, PASS_PLAIN, c->at, failover)->amps, f->value));

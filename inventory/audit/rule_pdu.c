@@ -19,11 +19,11 @@ static void say_element(struct audit_run *r, const struct candidate *c, struct f
 	f->line = e->phases == 3 ? names[l->line] : NULL;
 	f->loss = audit_loss(r, l->loss);
 	if (e->phases == 3)
-		f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %.0f %%",
+		f->text = audit_text(r, "L1 %.2f A, L2 %.2f A, L3 %.2f A; limit %s; %.1f %%",
 			l->lines[0], l->lines[1], l->lines[2], audit_limit_text(r, c->at, true),
 			100 * f->value / f->limit);
 	else
-		f->text = audit_text(r, "%.0f W / (%.4g V x %g) = %.2f A; limit %s; %.0f %%",
+		f->text = audit_text(r, "%.0f W / (%.4g V x %g) = %.2f A; limit %s; %.1f %%",
 			l->watts, e->volts, r->p->power_factor, f->value,
 			audit_limit_text(r, c->at, true), 100 * f->value / f->limit);
 }
