@@ -233,6 +233,15 @@ size_t str_utf8_length(struct str s)
 	return s.n ? sequence_length(p, s.n) : 0;
 }
 
+struct str str_first_utf8(struct str s, size_t n)
+{
+	if (n >= s.n)
+		return s;
+	while (n > 0 && ((unsigned char)s.p[n] & 0xC0) == 0x80)
+		n--;
+	return str_first(s, n);
+}
+
 static uint32_t code_point(const unsigned char *p, size_t len)
 {
 	uint32_t c = len == 1 ? p[0] : p[0] & (0x7Fu >> len);

@@ -33,9 +33,10 @@ bool str_line(struct str *s, struct str *line);
 
 bool str_to_u64(struct str s, uint64_t *v); /* decimal, whole view, no sign, no overflow */
 bool str_to_i64(struct str s, int64_t *v);
-bool str_to_f64(struct str s, double *v); /* finite, C locale, whole view */
-bool str_is_utf8(struct str s);           /* valid, shortest form, no NUL */
-size_t str_utf8_length(struct str s);     /* bytes of the first character; 0: none, or broken */
+bool str_to_f64(struct str s, double *v);          /* finite, C locale, whole view */
+bool str_is_utf8(struct str s);                    /* valid, shortest form, no NUL */
+struct str str_first_utf8(struct str s, size_t n); /* at most n bytes, no character cut in two */
+size_t str_utf8_length(struct str s); /* bytes of the first character; 0: none, or broken */
 /* The same, but 0 also for what must not reach a terminal: control characters, bidi controls. */
 size_t str_printable_length(struct str s);
 bool str_is_name(struct str s); /* [A-Za-z0-9][A-Za-z0-9._-]*, <= 64 */

@@ -26,6 +26,7 @@ struct fleet_opts {
 	const char *by;
 	unsigned parallel;       /* 0: adaptive up to 512 */
 	int64_t connect_timeout; /* ns, 0: 10 s */
+	int64_t patience;        /* ns, 0: a minute; for an agent's greeting, and its end */
 	const char *kex;         /* NULL: default */
 	const char *plan_hash;   /* apply only what was shown; NULL */
 	void *ctx;               /* all may be NULL */

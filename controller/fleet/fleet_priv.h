@@ -40,13 +40,16 @@ struct task {
 	unsigned tries;    /* links lost after the order was given */
 	unsigned followed; /* runs of others that were waited for */
 	int64_t began, retry_at, greeting_since;
+	int64_t heard;   /* last frame of this session, or the order's time */
+	unsigned events; /* of all sessions, as is what they took */
+	size_t event_bytes;
 	struct frame_reader reader;
 	char *advice;    /* the hint of the first step that failed */
 	char *complaint; /* first line of stderr, or of what came before the greeting */
 	bool met;        /* a hello was seen once: the node is reachable */
 	bool attach;     /* next order: follow our own run */
 	bool given;      /* our order was given at least once */
-	bool bundle_sent;
+	bool bundle_sent, facts_came;
 	char *follow; /* a run left over by an earlier controller, followed first */
 	int64_t seen; /* last sequence number of our run */
 	struct answer answer;

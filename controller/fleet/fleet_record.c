@@ -13,7 +13,8 @@
 #define GROUP_ROWS  500
 #define LEASE_TTL   INT64_C(7200) /* seconds */
 #define RENEW_EVERY (1800 * CLOCK_SEC)
-#define OS_TEXT_MAX 128
+#define OS_TEXT_MAX 160
+#define WORD_MAX    64 /* of a version or a boot id */
 
 bool record_begin(struct fleet *f)
 {
@@ -45,14 +46,28 @@ static void count_row(struct fleet *f)
 		record_commit(f);
 }
 
+/* A word of the node, which may be as long as it likes; NULL when there is none. */
+static const char *get_word(const json_t *m, const char *key, char out[static WORD_MAX + 1])
+{
+	const char *text = json_get_str(m, key, NULL);
+	const struct str word = str_first_utf8(str_of(text), WORD_MAX);
+
+	if (!text)
+		return NULL;
+	memcpy(out, word.p, word.n);
+	out[word.n] = '\0';
+	return out;
+}
+
 void record_hello(struct task *t, const json_t *hello)
 {
 	struct fleet *f = t->fleet;
+	char version[WORD_MAX + 1], boot[WORD_MAX + 1];
 
 	if (!record_begin(f))
 		return;
-	(void)store_node_seen(f->store, t->node->id, json_get_str(hello, "version", NULL),
-		json_get_str(hello, "boot_id", NULL), NULL, NULL, NULL, &f->broken);
+	(void)store_node_seen(f->store, t->node->id, get_word(hello, "version", version),
+		get_word(hello, "boot_id", boot), NULL, NULL, NULL, &f->broken);
 	count_row(f);
 }
 
@@ -81,7 +96,7 @@ void record_facts(struct task *t, json_t *facts)
 {
 	struct fleet *f = t->fleet;
 	const json_t *os = json_get(facts, "os");
-	char text[OS_TEXT_MAX];
+	char text[OS_TEXT_MAX], id[WORD_MAX + 1], version[WORD_MAX + 1];
 	const char *group;
 	json_t *value;
 
@@ -94,8 +109,11 @@ void record_facts(struct task *t, json_t *facts)
 				f->store, t->node->id, group, value, ORIGIN_REPORTED, &f->broken);
 		f->rows++;
 	}
-	snprintf(text, sizeof text, "%s %s", json_get_str(os, "id", ""),
-		json_get_str(os, "version_id", ""));
+	if (!get_word(os, "id", id))
+		id[0] = '\0';
+	if (!get_word(os, "version_id", version))
+		version[0] = '\0';
+	snprintf(text, sizeof text, "%s %s", id, version);
 	if (!f->broken.code)
 		(void)store_node_seen(f->store, t->node->id, NULL, NULL, os ? text : NULL, NULL,
 			NULL, &f->broken);

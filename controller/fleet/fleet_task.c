@@ -16,8 +16,14 @@
 
 #define TRIES_MAX     2
 #define FOLLOW_MAX    3
-#define GREETING_TIME (60 * CLOCK_SEC)
+#define PATIENCE      (60 * CLOCK_SEC)
 #define COMPLAINT_MAX 100
+/* A node may lie. What it says is cut, and it may not go on for ever. */
+#define TEXT_MAX     4096
+#define EVENTS_MAX   200000
+#define EVENT_BYTES  ((size_t)32 << 20) /* of one node in one run */
+#define FACTS_MAX    64                 /* groups */
+#define SILENCE_TIME (900 * CLOCK_SEC)  /* of an agent that is to change nothing */
 
 static const int64_t RETRY_AFTER[] = {1 * CLOCK_SEC, 3 * CLOCK_SEC};
 
@@ -129,33 +135,58 @@ static const char *current_run(const struct task *t)
 	return t->follow ? t->follow : t->fleet->out->id;
 }
 
-static bool is_our_run(struct fleet *f, const char *id)
+/* What a run already knows of a node; false when it knows nothing. */
+static bool find_result(
+	struct fleet *f, struct arena *a, const char *run, int64_t node, enum step_result *state)
 {
+	struct node_results rows = VEC_INIT;
+	bool found = false;
+
+	if (store_results(f->store, a, run, &rows, NULL) == 0)
+		vec_each(&rows, struct node_result, r)
+			if (r->node == node) {
+				found = true;
+				*state = r->state;
+			}
+	vec_done(&rows);
+	return found;
+}
+
+/* An apply of ours whose end on this node is not known yet: a lie must not rewrite the past. */
+static bool is_open_run(const struct task *t, const char *id)
+{
+	struct fleet *f = t->fleet;
 	struct arena *a = arena_new();
 	struct run_row row;
-	const bool ours =
-		store_run_find(f->store, a, id, &row, NULL) == 0 && strcmp(row.id, id) == 0;
+	enum step_result state;
+	bool open = store_run_find(f->store, a, id, &row, NULL) == 0 && strcmp(row.id, id) == 0 &&
+		    strcmp(row.mode, order_mode_name(ORDER_APPLY)) == 0;
 
+	if (open && find_result(f, a, id, t->node->id, &state))
+		open = state == RESULT_UNKNOWN || state == RESULT_INTERRUPTED;
+	else if (open)
+		open = strcmp(row.state, "running") == 0 || strcmp(row.state, "interrupted") == 0;
 	arena_free(a);
-	return ours;
+	return open;
 }
 
 /* The node is at work on another run: ours to follow when our database knows it. */
 static int meet_busy(struct task *t, const json_t *busy, struct err *err)
 {
 	const char *run = json_get_str(busy, "run", "unknown");
+	const int64_t at = json_get_int(busy, "since", 0);
 	char since[24];
 
 	if (strcmp(run, t->fleet->out->id) == 0) {
 		t->attach = true;
 		return 0;
 	}
-	if (is_apply(t) && t->followed < FOLLOW_MAX && is_our_run(t->fleet, run)) {
+	if (is_apply(t) && t->followed < FOLLOW_MAX && is_open_run(t, run)) {
 		t->followed++;
 		t->follow = xstrdup(run);
 		return 0;
 	}
-	clock_format(json_get_int(busy, "since", 0) * CLOCK_SEC, since);
+	clock_format(at > 0 && at <= INT64_MAX / CLOCK_SEC ? at * CLOCK_SEC : 0, since);
 	err_set(err, E_BUSY, "run %s by %s holds '%s' since %s", run,
 		json_get_str(busy, "controller", "unknown"), t->node->name, since);
 	return err_hint(err, "wait for its end: stoika run watch %s", run);
@@ -180,8 +211,10 @@ static int on_hello(struct task *t, json_t *m, struct err *err)
 		rc = meet_busy(t, busy, err);
 	if (rc == 0)
 		rc = order_send(t, json_get_str(m, "nonce", ""), json_get(m, "bundles"), err);
-	if (rc == 0)
+	if (rc == 0) {
 		t->state = TASK_ORDERED;
+		t->heard = clock_mono();
+	}
 	return rc;
 }
 
@@ -200,17 +233,47 @@ static char *copy_text(const json_t *m, const char *key)
 {
 	const char *text = json_get_str(m, key, NULL);
 
-	return text && *text ? xstrdup(text) : NULL;
+	return text && *text ? xstrndup(text, str_first_utf8(str_of(text), TEXT_MAX).n) : NULL;
+}
+
+/* What is kept is flat, so that it takes no more memory than its text; start and end are not. */
+static bool is_flat(json_t *record)
+{
+	const char *ev = json_get_str(record, "ev", ""), *key;
+	const bool kept = strcmp(ev, "start") != 0 && strcmp(ev, "end") != 0;
+	json_t *value;
+
+	json_object_foreach(record, key, value)
+	{
+		if (kept && (json_is_object(value) || json_is_array(value)))
+			return false;
+	}
+	return true;
+}
+
+static int judge_event(struct task *t, json_t *m, int64_t seq, struct err *err)
+{
+	if (seq < 1)
+		return err_set(
+			err, E_REMOTE, "'%s' sent an event without its number", t->node->name);
+	if (!is_flat(m))
+		return err_set(
+			err, E_REMOTE, "'%s' sent an event that is no record", t->node->name);
+	if (++t->events > EVENTS_MAX || t->event_bytes > EVENT_BYTES)
+		return err_set(err, E_LIMIT,
+			"'%s' sent more than %d events or %zu MiB of them in one run",
+			t->node->name, EVENTS_MAX, EVENT_BYTES >> 20);
+	return 0;
 }
 
 static int on_event(struct task *t, json_t *m, struct err *err)
 {
 	const struct fleet_opts *o = t->fleet->opts;
 	const int64_t seq = json_get_int(m, "seq", 0);
+	const int rc = judge_event(t, m, seq, err);
 
-	if (seq < 1)
-		return err_set(
-			err, E_REMOTE, "'%s' sent an event without its number", t->node->name);
+	if (rc < 0)
+		return rc;
 	json_object_del(m, "t");
 	record_event(t, current_run(t), m);
 	if (t->follow)
@@ -227,12 +290,34 @@ static int on_event(struct task *t, json_t *m, struct err *err)
 
 static int on_facts(struct task *t, json_t *m, struct err *err)
 {
-	json_t *facts = json_get(m, "facts");
+	json_t *facts = json_get(m, "facts"), *value;
+	const char *group;
+	bool fits = json_is_object(facts) && json_object_size(facts) <= FACTS_MAX;
 
-	if (!json_is_object(facts))
+	json_object_foreach(facts, group, value)
+	{
+		fits = fits && str_is_name(str_of(group));
+	}
+	if (!fits || t->facts_came)
 		return err_set(err, E_REMOTE, "'%s' sent facts that are none", t->node->name);
+	t->facts_came = true;
 	record_facts(t, facts);
 	return 0;
+}
+
+/* Microseconds of the node as nanoseconds; 0 when they cannot be true. */
+static int64_t get_span(const json_t *m, const char *key)
+{
+	const int64_t us = json_get_int(m, key, 0);
+
+	return us > 0 && us <= INT64_MAX / 1000 ? us * 1000 : 0;
+}
+
+static void await_leave(struct task *t)
+{
+	t->state = TASK_ANSWERED;
+	t->heard = clock_mono();
+	link_write_eof(t->link);
 }
 
 static int on_final(struct task *t, json_t *m, struct err *err)
@@ -250,10 +335,9 @@ static int on_final(struct task *t, json_t *m, struct err *err)
 		memcpy(a->plan_hash, hash, sizeof a->plan_hash);
 	a->reason = copy_text(m, "reason");
 	a->hint = copy_text(m, "hint");
-	a->pass = json_get_int(m, "cpu_us", 0) * 1000;
-	a->process = json_get_int(m, "process_us", 0) * 1000;
-	t->state = TASK_ANSWERED;
-	link_write_eof(t->link);
+	a->pass = get_span(m, "cpu_us");
+	a->process = get_span(m, "process_us");
+	await_leave(t);
 	return 0;
 }
 
@@ -278,8 +362,7 @@ static int on_refused(struct task *t, json_t *m, struct err *err)
 	a->state = result_of(code);
 	a->reason = copy_text(m, "message");
 	a->hint = copy_text(m, "hint");
-	t->state = TASK_ANSWERED;
-	link_write_eof(t->link);
+	await_leave(t);
 	return 0;
 }
 
@@ -304,6 +387,8 @@ static int dispatch(struct task *t, const struct frame *frame, struct err *err)
 
 	if (t->state == TASK_ANSWERED)
 		return 0;
+	t->heard = clock_mono();
+	t->event_bytes += frame->payload.n;
 	if (frame->type != 'J')
 		return err_set(err, E_REMOTE, "'%s' sent a frame of type '%c'", t->node->name,
 			frame->type);
@@ -542,7 +627,7 @@ void task_start(struct task *t)
 
 	t->state = TASK_GREETING;
 	t->greeting_since = INT64_MAX;
-	t->bundle_sent = false;
+	t->bundle_sent = t->facts_came = false;
 	t->retry_at = 0;
 	free(t->complaint);
 	t->complaint = NULL;
@@ -550,17 +635,35 @@ void task_start(struct task *t)
 	link_start(t->fleet->links, &target, &OPS, t);
 }
 
+/* Why an agent is not waited for any longer, or NULL. */
+static const char *lost_patience(const struct task *t, int64_t now)
+{
+	const int64_t given = t->fleet->opts->patience;
+	const int64_t patience = given ? given : PATIENCE;
+
+	if (t->state == TASK_GREETING && now - t->greeting_since > patience)
+		return "did not greet in time";
+	if (t->state == TASK_ANSWERED && now - t->heard > patience)
+		return "answered and did not end";
+	/* an apply may wait for a package manager for as long as its steps allow */
+	if (t->state == TASK_ORDERED && !is_apply(t) && now - t->heard > SILENCE_TIME)
+		return "said nothing for 15 minutes";
+	return NULL;
+}
+
 void task_tick(struct task *t, int64_t now)
 {
 	struct err err = {0};
+	const char *why;
 
 	if (t->state == TASK_WAITING && t->retry_at <= now) {
 		t->fleet->retrying--;
 		task_start(t);
-	} else if (t->state == TASK_GREETING && t->link &&
-		   now - t->greeting_since > GREETING_TIME) {
-		err_set(&err, E_TIMEOUT, "the agent on '%s' did not greet within a minute",
-			t->node->name);
+		return;
+	}
+	why = t->link ? lost_patience(t, now) : NULL;
+	if (why) {
+		err_set(&err, E_TIMEOUT, "the agent on '%s' %s", t->node->name, why);
 		err_hint(&err, "is the node overloaded, or a file system of it hung?");
 		link_abort(t->link, &err);
 	}

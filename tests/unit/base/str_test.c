@@ -208,6 +208,12 @@ TEST(utf8)
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++)
 		assert_int_equal(str_is_utf8(str_of(cases[i].text)), cases[i].ok);
 	assert_false(str_is_utf8(STR_LIT("a\0b")));
+	for (size_t n = 0; n <= 8; n++) {
+		const struct str cut = str_first_utf8(STR_LIT("a\u044f\u20ac"), n);
+
+		assert_true(str_is_utf8(cut) && cut.n <= n);
+		assert_int_equal(cut.n, n < 1 ? 0 : n < 3 ? 1 : n < 6 ? 3 : 6);
+	}
 }
 
 TEST(printable)

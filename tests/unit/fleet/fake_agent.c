@@ -123,12 +123,23 @@ static int next_frame(struct frame *f)
 	return 1;
 }
 
+/* text, or n bytes of what breaks a cut in the wrong place. */
+static void put_long(json_t *m, const char *key, size_t n, const char *text)
+{
+	AUTO_BUF long_text = {0};
+
+	buf_init(&long_text, 1u << 20);
+	for (size_t i = 0; i < n / 2; i++)
+		buf_add_text(&long_text, i ? "\u044f" : "a");
+	json_put_str(m, key, n ? buf_text(&long_text) : text);
+}
+
 static void send_hello(void)
 {
 	json_t *m = message_new("hello"), *busy;
 
 	json_put_int(m, "proto", is_mode("proto") ? 99 : WIRE_PROTO);
-	json_put_str(m, "version", "9.9.9");
+	put_long(m, "version", is_mode("chatty") ? 500000 : 0, "9.9.9");
 	json_put_str(m, "boot_id", "boot-1");
 	json_put_str(m, "nonce", NONCE);
 	json_object_set_new(m, "bundles", json_array());
@@ -136,7 +147,7 @@ static void send_hello(void)
 		busy = json_object();
 		json_put_str(busy, "run", is_mode("busy") ? "foreign-1" : fake.run);
 		json_put_str(busy, "controller", "someone");
-		json_put_int(busy, "since", 1700000000);
+		json_put_int(busy, "since", is_mode("busy") ? INT64_MAX : 1700000000);
 		json_object_set_new(m, "busy", busy);
 	}
 	send_message(m);
@@ -219,10 +230,10 @@ static void send_final(const char *run, const char *state)
 	json_object_set_new(m, "counts", counts);
 	json_put_str(
 		m, "plan_hash", "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa");
-	json_put_int(m, "cpu_us", 750);
-	json_put_int(m, "process_us", 3000);
-	if (strcmp(state, "failed") == 0)
-		json_put_str(m, "reason", "a step failed");
+	json_put_int(m, "cpu_us", is_mode("chatty") ? INT64_MAX : 750);
+	json_put_int(m, "process_us", is_mode("chatty") ? INT64_MIN : 3000);
+	if (strcmp(state, "failed") == 0 || is_mode("chatty"))
+		put_long(m, "reason", is_mode("chatty") ? 500000 : 0, "a step failed");
 	send_message(m);
 }
 
@@ -245,6 +256,37 @@ static void send_facts(void)
 	json_object_set_new(facts, "os", os);
 	json_object_set_new(m, "facts", facts);
 	send_message(m);
+}
+
+/* One event after the other, for as long as anybody listens. */
+static void send_events(void)
+{
+	for (int64_t seq = 1;; seq++) {
+		json_t *m = message_new("event");
+
+		json_put_int(m, "seq", seq);
+		json_put_str(m, "ev", "step");
+		put_long(m, "diff", 500000, NULL);
+		send_message(m);
+	}
+}
+
+static void send_nested(void)
+{
+	json_t *m = message_new("event");
+
+	json_put_int(m, "seq", 1);
+	json_put_str(m, "ev", "step");
+	json_object_set_new(m, "why", json_pack("[[[]]]"));
+	send_message(m);
+}
+
+static void wait_for_the_end(void)
+{
+	struct frame f;
+
+	while (next_frame(&f)) {
+	}
 }
 
 /* What is wrong before the greeting. */
@@ -312,8 +354,13 @@ static void misbehave_late(void)
 		send_event(0, "step");
 	if (is_mode("slow")) {
 		send_event(1, "step");
-		sleep(20);
+		wait_for_the_end();
+		_exit(0);
 	}
+	if (is_mode("endless"))
+		send_events();
+	if (is_mode("nested"))
+		send_nested();
 }
 
 int main(int argc, char **argv)
@@ -337,9 +384,13 @@ int main(int argc, char **argv)
 	misbehave_late();
 	if (fake.order.mode == ORDER_FACTS)
 		send_facts();
+	if (is_mode("facts-twice"))
+		send_facts();
 	send_event(1, "start");
 	send_event(2, "intent");
 	send_event(3, "step");
 	send_final(fake.order.run, is_mode("failed") ? "failed" : is_mode("ok") ? "ok" : "changed");
+	if (is_mode("stay"))
+		sleep(120);
 	_exit(is_mode("liar") || (is_mode("liar-once") && fake.session == 1) ? 1 : 0);
 }

@@ -109,10 +109,17 @@ static const char *left_by(unsigned i, const char *suffix)
 
 struct seen {
 	unsigned events, done;
+	unsigned stop_at; /* this many nodes done and an event: then SIGTERM to ourselves */
 	enum step_result state[NODES + 1];
 	const char *reason[NODES + 1], *hint[NODES + 1];
 	struct node_result result[NODES + 1];
 };
+
+static void maybe_stop(const struct seen *s)
+{
+	if (s->stop_at && s->done >= s->stop_at && s->events > 3)
+		raise(SIGTERM);
+}
 
 static void on_event(void *ctx, const struct node_row *node, const json_t *record)
 {
@@ -121,6 +128,7 @@ static void on_event(void *ctx, const struct node_row *node, const json_t *recor
 	(void)node;
 	assert_null(json_get(record, "t"));
 	s->events++;
+	maybe_stop(s);
 }
 
 static void on_done(void *ctx, const struct node_row *node, const struct node_result *r)
@@ -136,6 +144,7 @@ static void on_done(void *ctx, const struct node_row *node, const struct node_re
 	if (getenv("T_VERBOSE"))
 		print_message(
 			"%s %s: %s; %s\n", node->name, result_name(r->state), r->reason, r->hint);
+	maybe_stop(s);
 }
 
 static struct fleet_opts opts(enum order_mode mode, struct seen *seen)
@@ -147,6 +156,8 @@ static struct fleet_opts opts(enum order_mode mode, struct seen *seen)
 		.n_recipes = mode == ORDER_FACTS ? 0 : n_recipes,
 		.nodes_text = "test",
 		.by = "tester",
+		.connect_timeout = 120 * CLOCK_SEC, /* a busy machine is no trouble of a node */
+		.patience = 300 * CLOCK_SEC,
 		.ctx = seen,
 		.event = on_event,
 		.done = on_done,
@@ -250,12 +261,14 @@ static const struct {
 	{"killed", ORDER_APPLY, RESULT_UNKNOWN, 3, "killed by signal KILL", "run show"},
 	{"badfinal", ORDER_APPLY, RESULT_UNKNOWN, 3, "another-run", "run show"},
 	{"seqless", ORDER_APPLY, RESULT_UNKNOWN, 3, "without its number", "run show"},
+	{"nested", ORDER_APPLY, RESULT_UNKNOWN, 3, "that is no record", "run show"},
 	{"liar-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
 	{"lost-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
 	{"torn-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
 	{"absent", ORDER_APPLY, RESULT_CHANGED, 3, "", ""},
 	{"torn", ORDER_PLAN, RESULT_FAILED, 3, "without an answer", ""},
 	{"lost-once", ORDER_PLAN, RESULT_CHANGED, 2, "", ""},
+	{"facts-twice", ORDER_FACTS, RESULT_FAILED, 3, "facts that are none", ""},
 };
 #define TROUBLES_N (sizeof TROUBLES / sizeof *TROUBLES)
 
@@ -291,8 +304,9 @@ TEST(troubles_have_cause_and_hint)
 {
 	set_up();
 	run_troubles(0, 10);
-	run_troubles(10, 9);
-	run_troubles(19, 2);
+	run_troubles(10, 10);
+	run_troubles(20, 2);
+	run_troubles(22, 1);
 }
 
 TEST(attach_asks_only_for_the_rest)
@@ -317,9 +331,9 @@ TEST(an_earlier_run_of_ours_is_followed_first)
 	struct node_results results = VEC_INIT;
 	struct err err = {0};
 
-	behave(1, "none");
+	behave(1, "killed");
 	run(&o, 1, 1, &first);
-	assert_int_equal(seen.state[1], RESULT_FAILED);
+	assert_int_equal(seen.state[1], RESULT_UNKNOWN);
 	behave(1, arena_printf(arena, "busy-ours %s", first.id));
 	run(&o, 1, 1, &out);
 	assert_int_equal(seen.state[1], RESULT_CHANGED);
@@ -329,6 +343,65 @@ TEST(an_earlier_run_of_ours_is_followed_first)
 	assert_int_equal(results.n, 1);
 	assert_int_equal(results.at[0].state, RESULT_CHANGED);
 	vec_done(&results);
+}
+
+/* A node that says it is still at work on what is long over. */
+TEST(a_known_result_is_not_rewritten)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome first, out;
+	struct node_results results = VEC_INIT;
+	struct err err = {0};
+
+	behave(1, "failed");
+	run(&o, 1, 1, &first);
+	assert_int_equal(seen.state[1], RESULT_FAILED);
+	behave(1, arena_printf(arena, "busy-ours %s", first.id));
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_DENIED);
+	behave(2, arena_printf(arena, "busy-ours %s", first.id)); /* was not even in it */
+	run(&o, 2, 2, &out);
+	assert_int_equal(seen.state[2], RESULT_DENIED);
+	assert_int_equal(store_results(store, arena, first.id, &results, &err), 0);
+	assert_int_equal(results.n, 1);
+	assert_int_equal(results.at[0].state, RESULT_FAILED);
+	vec_done(&results);
+}
+
+TEST(endless_and_long_answers_are_cut)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+	struct node_rows now = VEC_INIT;
+	struct err err = {0};
+
+	behave(1, "endless");
+	behave(2, "chatty");
+	run(&o, 1, 2, &out);
+	assert_int_equal(seen.state[1], RESULT_UNKNOWN);
+	assert_non_null(strstr(seen.reason[1], "32 MiB"));
+	assert_true(seen.events < 100);
+	assert_int_equal(seen.state[2], RESULT_CHANGED);
+	assert_int_equal(strlen(seen.reason[2]), 4095); /* one byte, then pairs */
+	assert_int_equal(seen.result[2].agent_pass, 0);
+	assert_int_equal(seen.result[2].agent_process, 0);
+	assert_int_equal(store_nodes(store, arena, &now, &err), 0);
+	assert_int_equal(strlen(now.at[1].agent), 63);
+	vec_done(&now);
+}
+
+TEST(an_agent_that_answers_and_stays_is_left)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+
+	o.patience = 3 * CLOCK_SEC;
+	behave(1, "stay");
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_UNKNOWN);
 }
 
 TEST(unreachable_and_unpinned_nodes)
@@ -443,19 +516,11 @@ TEST(a_stopped_controller_ends_in_order)
 	struct fleet_outcome out;
 	struct run_row row;
 	struct err err = {0};
-	const pid_t self = getpid();
-	pid_t child;
 
 	behave(1, "slow");
 	behave(2, "changed");
-	child = fork();
-	if (child == 0) {
-		sleep(5);
-		kill(self, SIGTERM);
-		_exit(0);
-	}
+	seen.stop_at = 1;
 	run(&o, 1, 2, &out);
-	waitpid(child, NULL, 0);
 	assert_int_equal(seen.state[1], RESULT_INTERRUPTED);
 	assert_non_null(strstr(seen.reason[1], "go on by itself"));
 	assert_int_equal(seen.state[2], RESULT_CHANGED);
