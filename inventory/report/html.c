@@ -49,6 +49,7 @@ static const char STYLE[] =
 	".badge{font-size:7.5pt}section.rack{break-before:page}"
 	"section.rack>h2{margin-top:0}.back{display:none}"
 	"tr{break-inside:avoid}thead{display:table-header-group}"
+	".pictures{flex-wrap:nowrap;gap:14px}.pictures figure{flex:0 1 auto;min-width:0}"
 	"a{color:inherit;text-decoration:none}}";
 
 void html_text(const struct html *h, const char *text)

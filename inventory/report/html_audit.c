@@ -218,7 +218,9 @@ static void write_rules(const struct html *h)
 		buf_clear(&formula);
 		phrase_add(&formula, h->lang, about->formula);
 		html_cell(h, "calc", buf_text(&formula));
-		html_cell(h, NULL, about->source);
+		buf_clear(&formula);
+		phrase_add_source(&formula, h->lang, about->source);
+		html_cell(h, NULL, buf_text(&formula));
 		html_cell(h, NULL, text_confidence(h->lang, about->confidence));
 		html_row_end(h);
 	}

@@ -81,17 +81,19 @@ static bool has_words(struct str s)
 	return false;
 }
 
-static void add_clause(struct buf *out, struct str clause, unsigned depth)
+static void add_clause(struct buf *out, struct str clause, unsigned depth, bool figures)
 {
 	struct match m = {.n = 0};
 	const struct phrase *p = depth < DEPTH_MAX ? find(clause, &m) : NULL;
 	struct str rest, part;
 	unsigned hole = 0;
 
-	if (!p) {
+	if (!p && figures)
 		add_plain(out, clause);
+	else if (!p)
+		buf_add_str(out, clause);
+	if (!p)
 		return;
-	}
 	rest = str_of(p->russian);
 	while (rest.n) {
 		const size_t at = str_find_str(rest, STR_LIT("{}"));
@@ -101,7 +103,7 @@ static void add_clause(struct buf *out, struct str clause, unsigned depth)
 		if (at == STR_NONE)
 			break;
 		if (hole < m.n)
-			add_clause(out, m.hole[hole++], depth + 1);
+			add_clause(out, m.hole[hole++], depth + 1, figures);
 		rest = str_from(rest, at + 2);
 	}
 }
@@ -118,20 +120,32 @@ static bool next_clause(struct str *text, struct str *clause)
 	return true;
 }
 
-void phrase_add(struct buf *out, enum text_lang lang, const char *text)
+static void add_clauses(struct buf *out, const char *text, bool figures)
 {
 	struct str rest = str_of(text), clause;
 	bool first = true;
 
-	if (lang != LANG_RU) {
-		number_add_arithmetic(out, lang, text ? text : "");
-		return;
-	}
 	while (next_clause(&rest, &clause)) {
 		buf_add_text(out, first ? "" : "; ");
-		add_clause(out, clause, 0);
+		add_clause(out, clause, 0, figures);
 		first = false;
 	}
+}
+
+void phrase_add(struct buf *out, enum text_lang lang, const char *text)
+{
+	if (lang == LANG_RU)
+		add_clauses(out, text, true);
+	else
+		number_add_arithmetic(out, lang, text ? text : "");
+}
+
+void phrase_add_source(struct buf *out, enum text_lang lang, const char *text)
+{
+	if (lang == LANG_RU)
+		add_clauses(out, text, false);
+	else
+		buf_add_text(out, text);
 }
 
 bool phrase_known(const char *text)

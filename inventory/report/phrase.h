@@ -10,5 +10,7 @@
 #include "inventory/report/number.h"
 
 void phrase_add(struct buf *out, enum text_lang lang, const char *text);
+/* The same for where a rule is from: names of standards keep their digits. */
+void phrase_add_source(struct buf *out, enum text_lang lang, const char *text);
 /* Whether every clause of it is in the book: for tests. */
 bool phrase_known(const char *text);

@@ -2,6 +2,7 @@
 #include "inventory/report/report.h"
 
 #include "agent/base/clock.h"
+#include "inventory/report/number.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -129,9 +130,23 @@ static void put_rack_facts(struct table *t, const struct rack_load *l)
 	table_extra(t, "worst_share", json_real(l->worst_share));
 }
 
+/* Watts as kW, kilograms; "+" when some of what is summed is not known. */
+static void put_sum(
+	struct table *t, unsigned col, double v, bool partly, const struct report_opts *o)
+{
+	AUTO_BUF text;
+
+	buf_init(&text, 64);
+	number_add(&text, o->lang, col == RACK_KW ? v / 1000 : v, col == RACK_KW);
+	buf_add_text(&text, partly ? "+" : "");
+	table_value(t, col, buf_text(&text), json_real(v));
+}
+
 static void put_rack(struct table *t, const struct model *m, const struct rack_load *l,
 	const struct report_opts *o)
 {
+	static const enum text_key verdicts[] = {
+		TEXT_LOAD_UNKNOWN, TEXT_LOAD_OK, TEXT_LOAD_HIGH, TEXT_LOAD_OVER};
 	const struct rack *r = &m->racks.at[l->rack];
 	char text[48];
 
@@ -141,13 +156,11 @@ static void put_rack(struct table *t, const struct model *m, const struct rack_l
 	table_value(t, RACK_UNITS, text, json_integer(r->height_u));
 	table_int(t, RACK_GAP, l->units_gap);
 	table_int(t, RACK_DEVICES, l->devices);
-	snprintf(text, sizeof text, "%.1f%s", l->watts[BASIS_MAX] / 1000,
-		l->watts_unknown ? "+" : "");
-	table_value(t, RACK_KW, text, json_real(l->watts[BASIS_MAX]));
-	snprintf(text, sizeof text, "%.0f%s", l->kg, l->kg_unknown ? "+" : "");
-	table_value(t, RACK_KG, text, json_real(l->kg));
+	put_sum(t, RACK_KW, l->watts[BASIS_MAX], l->watts_unknown > 0, o);
+	put_sum(t, RACK_KG, l->kg, l->kg_unknown > 0, o);
 	put_feeds(t, m, l);
-	table_text(t, RACK_POWER, rack_verdict_name(l->verdict));
+	table_value(t, RACK_POWER, text_get(o->lang, verdicts[l->verdict]),
+		json_string(rack_verdict_name(l->verdict)));
 	put_remark(t, m, l, o);
 	put_rack_facts(t, l);
 }
@@ -156,8 +169,9 @@ void report_racks(const struct model *m, const struct rack_loads *loads,
 	const struct report_opts *o, struct buf *out)
 {
 	struct table *t;
-	char factor[16];
+	AUTO_BUF factor;
 
+	buf_init(&factor, 64);
 	if (print_empty(loads->n, TEXT_NO_RACKS, o, out))
 		return;
 	t = table_new(RACKS, COUNT(RACKS), o);
@@ -165,9 +179,9 @@ void report_racks(const struct model *m, const struct rack_loads *loads,
 		put_rack(t, m, l, o);
 	table_print(t, out);
 	if (!o->json) {
-		snprintf(factor, sizeof factor, "%.2f", POWER_FACTOR);
+		number_add(&factor, o->lang, POWER_FACTOR, 2);
 		buf_addf(out, "\n%s\n", text_get(o->lang, TEXT_NOTE_FEEDS));
-		text_add(out, o->lang, TEXT_NOTE_FACTOR, factor);
+		text_add(out, o->lang, TEXT_NOTE_FACTOR, buf_text(&factor));
 		buf_add_char(out, '\n');
 	}
 	table_free(t);
@@ -224,8 +238,10 @@ static void put_seen(
 {
 	char span[24], at[24];
 	AUTO_BUF text;
+	AUTO_BUF ago;
 
 	buf_init(&text, 128);
+	buf_init(&ago, 64);
 	if (n->seen == 0) {
 		table_value(t, NODE_SEEN, text_get(o->lang, TEXT_NEVER), NULL);
 		return;
@@ -233,7 +249,11 @@ static void put_seen(
 	clock_format(n->seen * CLOCK_SEC, at);
 	clock_format_span((now > n->seen ? now - n->seen : 0) * CLOCK_SEC, span);
 	keep_first_unit(span);
-	text_add(&text, o->lang, TEXT_AGO, span);
+	if (o->lang == LANG_RU)
+		number_add_arithmetic(&ago, o->lang, span);
+	else
+		buf_add_text(&ago, span);
+	text_add(&text, o->lang, TEXT_AGO, buf_text(&ago));
 	table_value(t, NODE_SEEN, buf_text(&text), json_string(at));
 }
 
@@ -297,16 +317,24 @@ static const struct column RUNS[] = {
 	[RUN_RESULT] = {"results", TEXT_RESULT, COL_WRAP},
 };
 
-static void put_times(struct table *t, const struct run_row *r, int64_t now)
+static void put_times(
+	struct table *t, const struct run_row *r, int64_t now, const struct report_opts *o)
 {
 	const int64_t end = r->ended ? r->ended : now * CLOCK_SEC;
 	char at[24], shown[24], span[24];
+	AUTO_BUF took;
 
+	buf_init(&took, 64);
 	clock_format(r->started, at);
 	snprintf(shown, sizeof shown, "%.10s %.5s", at, strlen(at) > 11 ? at + 11 : "");
 	table_value(t, RUN_STARTED, shown, json_string(at));
 	clock_format_span(end > r->started ? end - r->started : 0, span);
-	table_value(t, RUN_TOOK, span, r->ended ? json_integer(r->ended - r->started) : NULL);
+	if (o->lang == LANG_RU)
+		number_add_arithmetic(&took, o->lang, span);
+	else
+		buf_add_text(&took, span);
+	table_value(t, RUN_TOOK, buf_text(&took),
+		r->ended ? json_integer(r->ended - r->started) : NULL);
 }
 
 /* "14 ok, 2 failed"; before it how the run stands, when that is not plain from them. */
@@ -325,14 +353,15 @@ static void put_results(struct table *t, const struct run_row *r)
 		t, RUN_RESULT, text.n ? buf_text(&text) : r->state, result_counts_json(&r->counts));
 }
 
-static void put_run(struct table *t, const struct run_row *r, int64_t now)
+static void put_run(
+	struct table *t, const struct run_row *r, int64_t now, const struct report_opts *o)
 {
 	table_row(t);
 	table_text(t, RUN_ID, r->id);
 	table_text(t, RUN_MODE, r->mode);
 	table_text(t, RUN_RECIPES, r->recipes);
 	table_text(t, RUN_NODES, r->nodes);
-	put_times(t, r, now);
+	put_times(t, r, now, o);
 	put_results(t, r);
 	table_extra(t, "state", json_string(r->state));
 	table_extra(t, "by", json_string(r->by));
@@ -351,7 +380,7 @@ void report_runs(
 		return;
 	t = table_new(RUNS, COUNT(RUNS), o);
 	vec_each(rows, const struct run_row, r)
-		put_run(t, r, now);
+		put_run(t, r, now, o);
 	table_print(t, out);
 	table_free(t);
 }

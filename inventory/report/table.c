@@ -10,6 +10,7 @@
 #include "agent/base/arena.h"
 #include "agent/base/mem.h"
 #include "agent/base/vec.h"
+#include "inventory/report/number.h"
 
 #include <libsmartcols.h>
 #include <locale.h>
@@ -101,14 +102,15 @@ void table_int(struct table *t, unsigned col, int64_t v)
 
 void table_num(struct table *t, unsigned col, double v, int decimals)
 {
-	char text[64];
+	AUTO_BUF text;
 
+	buf_init(&text, 64);
 	if (isnan(v)) {
 		table_value(t, col, "-", NULL);
 		return;
 	}
-	snprintf(text, sizeof text, "%.*f", decimals, v);
-	table_value(t, col, text, json_real(v));
+	number_add(&text, t->opts.lang, v, decimals);
+	table_value(t, col, buf_text(&text), json_real(v));
 }
 
 /* --- fitting --- */

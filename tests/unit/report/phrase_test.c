@@ -116,4 +116,26 @@ TEST(the_book_knows_what_audits_say)
 	}
 }
 
+/* Every formula and source of the rules is meant for people too. */
+TEST(rules_in_russian)
+{
+	for (unsigned i = 0; i < RULE_N; i++) {
+		const struct audit_rule_about *about = audit_rule_about((enum audit_rule)i);
+
+		must_know(about->formula);
+	}
+}
+
+TEST(sources_keep_their_digits)
+{
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 1024);
+	phrase_add_source(&out, LANG_RU, "section 8; IEC 60898-1, Raritan");
+	assert_string_equal(buf_text(&out), "раздел 8; IEC 60898-1, Raritan");
+	buf_clear(&out);
+	phrase_add_source(&out, LANG_EN, "section 8; IEC 60898-1");
+	assert_string_equal(buf_text(&out), "section 8; IEC 60898-1");
+}
+
 T_MAIN

@@ -132,13 +132,14 @@ TEST(a_bad_rack_says_why)
 	buf_start(&text);
 	m->feeds.at[0].amps = 4;
 	m->racks.at[0].max_weight_kg = 10;
+	m->types.at[0].weight_kg = MODEL_UNSET; /* of two devices */
 	m->cords.n -= 2; /* the last device hangs on nothing */
 	rack_loads_make(m, BASIS_MAX, &loads);
 	report_racks(m, &loads, &PIPE, &text);
 	has(&text, "OVER");
 	has(&text, "too heavy");
 	has(&text, "1 without a cord");
-	has(&text, "3 without kg");
+	has(&text, "2 without kg");
 	rack_loads_done(&loads);
 	model_free(m);
 }
@@ -273,6 +274,31 @@ TEST(columns_give_way)
 					     "                            unbreakablel\n"
 					     "                            ongword\n");
 	table_free(t);
+}
+
+TEST(lists_in_russian)
+{
+	static const struct report_opts russian = {.width = 80, .lang = LANG_RU};
+	struct model *m = example("business");
+	struct rack_loads loads = VEC_INIT;
+	struct node_rows nodes = VEC_INIT;
+	AUTO_BUF text = {0};
+
+	buf_start(&text);
+	rack_loads_make(m, BASIS_MAX, &loads);
+	report_racks(m, &loads, &russian, &text);
+	has(&text, "СТОЙКА");
+	has(&text, "20,6");
+	has(&text, "НОРМА");
+	has(&text, "коэффициент мощности 0,95");
+	buf_clear(&text);
+	add_nodes(&nodes);
+	report_nodes(&nodes, NOW, &(struct report_opts){.lang = LANG_RU}, &text);
+	has(&text, "УЗЕЛ");
+	has(&text, "3\u202fмин назад");
+	vec_done(&nodes);
+	rack_loads_done(&loads);
+	model_free(m);
 }
 
 /* Letters of two bytes take one column. */
