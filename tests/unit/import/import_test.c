@@ -180,9 +180,9 @@ static const struct refusal {
 	{"cables:\n", "cables:\n  - 7\n", E_SCHEMA, 33, "a cable must be a map", NULL, 0},
 };
 
-static void check_refusal(const struct refusal *r)
+static void check_refusal(const char *base, const struct refusal *r)
 {
-	AUTO_STR text = edit(BASE, r->old, r->new_);
+	AUTO_STR text = edit(base, r->old, r->new_);
 	struct err_list e = {0};
 	struct model *m = NULL;
 	const int rc = import(text, &m, &e);
@@ -230,7 +230,7 @@ TEST(the_base_is_fine)
 TEST(refusals)
 {
 	for (size_t i = 0; i < sizeof REFUSALS / sizeof *REFUSALS; i++)
-		check_refusal(&REFUSALS[i]);
+		check_refusal(BASE, &REFUSALS[i]);
 }
 
 TEST(all_errors_in_one_pass)
@@ -506,6 +506,194 @@ TEST(every_field_makes_the_round_trip)
 	check_round_trip(m);
 	model_free(m);
 	err_list_done(&e);
+}
+
+/* The sections of an audit, on top of BASE; lines begin at 36. */
+static const char POWER[] =
+	"upses:\n"                                                                   /* 36 */
+	"  - {name: U1, kva: 20, kw: 18, upstream: {panel: M}}\n"                    /* 37 */
+	"generators: [{name: G, kw: 50}]\n"                                          /* 38 */
+	"reservations:\n"                                                            /* 39 */
+	"  - {name: kept, rack: R1, position: 10, height_u: 2}\n"                    /* 40 */
+	"feeds:\n"                                                                   /* 41 */
+	"  - {name: C, panel: P1, volts: 230, volts_are: LN, phases: 3, amps: 16}\n" /* 42 */
+	"pdus:\n"                                                                    /* 43 */
+	"  - name: PC\n"                                                             /* 44 */
+	"    feed: C\n"                                                              /* 45 */
+	"    banks: [{name: 1, amps: 16, phase: L1}]\n"                              /* 46 */
+	"    outlets: [{names: \"[1-4]\", bank: 1}]\n"                               /* 47 */
+	"  - name: PD\n"                                                             /* 48 */
+	"    upstream: {outlet: PC/1}\n"                                             /* 49 */
+	"    outlets: {C13: \"[1-4]\"}\n"                                            /* 50 */
+	"facts: {about: {origin: reported, date: 2026-01-31}}\n";                    /* 51 */
+
+static const struct refusal POWER_REFUSALS[] = {
+	{"volts: 230, volts_are: LN", "volts: 230", E_SCHEMA, 42,
+		"three phases; 230 V is the voltage of one", "volts_are: LN", 0},
+	{"volts: 230, volts_are: LN", "volts: 400, volts_are: LN", E_SCHEMA, 42, "400 V to neutral",
+		"LL", 0},
+	{"volts_are: LN", "volts_are: XX", E_SCHEMA, 42, "'XX' is no volts_are", "LL, LN", 1},
+	{"phases: 3, amps: 16}", "phases: 3, amps: 16, plug_amps: -3}", E_SCHEMA, 42, "-3 A", NULL,
+		0},
+	{"phases: 3, amps: 16}", "phases: 3, amps: 16, phase: L2}", E_CONFLICT, 42,
+		"three phases, not just L2", "phases: 1", 0},
+	{"phases: 3, amps: 16}", "phases: 3, amps: 16, upstream: {ups: U1}}", E_CONFLICT, 42,
+		"on panel 'P1' and on something else", NULL, 0},
+	{"phases: 3, amps: 16}", "phases: 3, amps: 16, upstream: {pdu: PC}}", E_SCHEMA, 42,
+		"must name what it hangs on", "{panel: NAME} or {ups: NAME}", 0},
+	{"kw: 18", "kw: 28", E_CONFLICT, 37, "28 kW, more than its 20 kVA", NULL, 0},
+	{"kva: 20, kw: 18, ", "", E_SCHEMA, 37, "states no capacity", "kva", 0},
+	{"kw: 18", "kw: 18, runtime_min: [[5, 9], [5, 8]]", E_CONFLICT, 37, "must rise in kW", NULL,
+		0},
+	{"kw: 18", "kw: 18, runtime_min: [5, 9]", E_SCHEMA, 37, "must be [kW, minutes]", NULL, 0},
+	{"{panel: M}", "{panel: N}", E_NOTFOUND, 37, "there is no panel 'N'", NULL, 0},
+	{"{panel: M}", "{ups: U1}", E_CONFLICT, 37, "UPS 'U1' is fed by itself", "upstream", 0},
+	{"position: 10,", "position: 8,", E_CONFLICT, 40,
+		"'kept' and 'box2' (line 27) both take unit 8", "units 5 to 8", 0},
+	{"position: 10,", "position: 20,", E_CONFLICT, 40, "units 20 to 21, but rack 'R1' has 20",
+		NULL, 0},
+	{"position: 10, ", "", E_CONFLICT, 40, "a height_u but no position", "neither", 0},
+	{"height_u: 2}", "height_u: 2, until: tomorrow}", E_SCHEMA, 40, "'tomorrow' is no date",
+		"2026-10-01", 0},
+	{"height_u: 2}", "height_u: 2, watts: -5}", E_SCHEMA, 40, "'watts'", "the unit is W", 0},
+	{"bank: 1}", "bank: 2}", E_NOTFOUND, 47, "'PC' has no bank 2", "'banks'", 0},
+	{"bank: 1}", "bank: 1, phase: L3}", E_CONFLICT, 47, "bank 1 of 'PC' is on L1", NULL, 0},
+	{"amps: 16, phase: L1}", "amps: -16, phase: L1}", E_SCHEMA, 46, "-16 A", NULL, 0},
+	{"amps: 16, phase: L1}", "phase: L1}", E_SCHEMA, 46, "bank '1' states no amps", NULL, 0},
+	{"amps: 16, phase: L1}", "amps: 16, curve: K}", E_SCHEMA, 46, "'K' is no curve", "B, C, D",
+		0},
+	{"phase: L1}]", "phase: L1}, {name: 1, amps: 16}]", E_EXISTS, 46,
+		"bank '1' is there already", NULL, 0},
+	{"{outlet: PC/1}", "{outlet: PC/9}", E_NOTFOUND, 49, "'PC' has no outlet '9'", NULL, 0},
+	{"{outlet: PC/1}", "{outlet: PD/1}", E_CONFLICT, 49, "PDU 'PD' is fed by itself", NULL, 0},
+	{"{outlet: PC/1}", "{outlet: PC/1}\n    feed: C", E_CONFLICT, 49,
+		"on feed 'C' and on an outlet", NULL, 0},
+	{"{about:", "{abuot:", E_NOTFOUND, 51, "has no figure 'abuot'", "'about'", 0},
+	{"2026-01-31", "31.1.2026", E_SCHEMA, 51, "'31.1.2026' is no date", NULL, 0},
+	{"origin: reported", "origin: rumour", E_SCHEMA, 51, "'rumour' is no origin", "verified",
+		0},
+	{"height_u: 4\n", "height_u: 4.3\n", E_SCHEMA, 16, "whole units or halves", NULL, 1},
+	{"    psus: 2\n", "    psus: 2\n    psus_min: 3\n", E_CONFLICT, 19,
+		"stays up with 3 PSUs but has 2", NULL, 0},
+	{"    psus: 2\n", "    psus: 2\n    psus_needed: 1\n    psus_min: 2\n", E_CONFLICT, 20,
+		"needs only 1", NULL, 0},
+	{"    psus: 2\n", "    psus: 7\n", E_CONFLICT, 18, "7 PSUs but 3 power ports", NULL, 0},
+	{"    psus: 2\n", "    psus: 2\n    inlet_c: [30, 5]\n", E_CONFLICT, 19, "backwards", NULL,
+		0},
+	{"    psus: 2\n", "    psus: 2\n    inlet_c: 30\n", E_SCHEMA, 19, "two numbers", NULL, 0},
+	{"    psus: 2\n", "    psus: 2\n    catalog: dgx-h10\n", E_NOTFOUND, 19, "dgx-h10",
+		"dgx-h100", 0},
+	{"    psus: 2\n", "    psus: 2\n    gpu_watts: 5\n", E_SCHEMA, 19,
+		"'gpu_watts' must be a map", NULL, 0},
+	{"    psus: 2\n", "    psus: 2\n    gpu_watts: {mx: 5}\n", E_SCHEMA, 19, "unknown key 'mx'",
+		"'max'", 0},
+	{"    position: 5\n", "    position: 4.5\n", E_CONFLICT, 30, "both take unit 4",
+		"units 1 to 4", 0},
+	{"    position: 5\n", "    position: 5\n    cap: {gpu_w: 300}\n", E_CONFLICT, 31,
+		"its type 'box' has no GPUs", NULL, 0},
+	{"    height_u: 20\n", "    height_u: 20\n    cooling: {rdhx: {curve: [[9, 1], [8, 2]]}}\n",
+		E_CONFLICT, 8, "must rise in degrees C", NULL, 0},
+	{"    height_u: 20\n", "    height_u: 20\n    cooling: {rdhx: {water: 9}}\n", E_SCHEMA, 8,
+		"unknown key 'water'", "'water_c'", 0},
+	{"    height_u: 20\n", "    height_u: 20\n    first_u: 3\n", E_CONFLICT, 25,
+		"units 1 to 4, but rack 'R1' has 3 to 22", NULL, 0},
+	{"site: lab\n", "site: lab\nterms: {policy: {k_cont: 1.2}}\n", E_SCHEMA, 2, "'k_cont'",
+		NULL, 0},
+	{"site: lab\n", "site: lab\nterms: {altitude_m: high}\n", E_SCHEMA, 2, "'high'",
+		"the unit is m", 0},
+	{"site: lab\n", "site: lab\nterms: {region: eu}\n", E_SCHEMA, 2, "'eu' is no region",
+		"iec, ul", 0},
+};
+
+/* BASE with a second panel that the UPS hangs on, and POWER. */
+static char *power_base(void)
+{
+	AUTO_STR panels = edit(BASE, "  - {name: P1, location: hall}",
+		"  - {name: P1, location: hall}, {name: M, volts: 400, phases: 3, amps: 63, backup: {generator: G}}");
+	AUTO_STR list = edit(panels, "panels:\n  - {name: P1, location: hall}, ",
+		"panels: [{name: P1, location: hall},\n  ");
+	AUTO_STR end = edit(list, "backup: {generator: G}}", "backup: {generator: G}}]");
+
+	return xasprintf("%s%s", end, POWER);
+}
+
+TEST(what_feeds_what_is_refused_when_it_contradicts)
+{
+	AUTO_STR base = power_base();
+	struct err_list e = {0};
+	struct model *m = NULL;
+
+	if (import(base, &m, &e) < 0)
+		show(&e);
+	assert_int_equal(e.total, 0);
+	model_free(m);
+	for (size_t i = 0; i < sizeof POWER_REFUSALS / sizeof *POWER_REFUSALS; i++)
+		check_refusal(base, &POWER_REFUSALS[i]);
+}
+
+/* Two panels, each above the other. */
+TEST(a_loop_of_panels)
+{
+	struct err_list e = {0};
+	struct model *m = NULL;
+
+	assert_int_equal(import("site: s\npanels:\n  - {name: a, upstream: {panel: b}}\n"
+				"  - {name: b, upstream: {panel: a}}\n",
+				 &m, &e),
+		-E_CONFLICT);
+	assert_int_equal(e.total, 2);
+	assert_int_equal(e.list.at[1].line, 4);
+	err_list_done(&e);
+}
+
+TEST(the_catalogue_fills_a_type_and_the_file_overrides)
+{
+	struct err_list e = {0};
+	struct model *m = NULL;
+	const struct device_type *t;
+
+	if (import("site: s\ndevice_types:\n  - {name: a, catalog: dgx-h100, weight_kg: 140, "
+		   "facts: {cfm: {origin: verified}}}\n  - {catalog: dgx-h100, watts: 9000}\n",
+		    &m, &e) < 0)
+		show(&e);
+	assert_int_equal(e.total, 0);
+	t = &m->types.at[0];
+	assert_string_equal(t->name, "a");
+	assert_string_equal(t->catalogue, "dgx-h100");
+	assert_int_equal(t->psus_needed, 4);
+	assert_true(t->weight_kg > 139 && t->watts[BASIS_MAX] > 10199);
+	assert_null(model_note(m, NOUN_TYPE, 0, "weight_kg"));
+	assert_int_equal(model_note(m, NOUN_TYPE, 0, "cfm")->origin, ORIGIN_VERIFIED);
+	assert_int_equal(model_note(m, NOUN_TYPE, 0, "psus")->origin, ORIGIN_CATALOGUE);
+	assert_string_equal(m->types.at[1].name, "dgx-h100");
+	assert_int_equal(m->types.at[1].watts_origin, ORIGIN_DECLARED);
+	assert_null(model_note(m, NOUN_TYPE, 1, "watts.max"));
+	check_round_trip(m);
+	model_free(m);
+	err_list_done(&e);
+}
+
+/* 100 MB, and depth: refused before anything is built. */
+TEST(hostile_files_are_refused_quickly)
+{
+	static char deep[200000];
+	const size_t n = (size_t)100 << 20;
+	char *huge = xcalloc(1, n + 1);
+	const char *const texts[] = {huge, deep};
+	const int64_t before = clock_mono();
+
+	memset(huge, 'a', n);
+	memset(deep, '[', sizeof deep - 1);
+	for (int i = 0; i < 2; i++) {
+		struct err_list e = {0};
+		struct model *m = NULL;
+
+		assert_int_equal(import(texts[i], &m, &e), -E_LIMIT);
+		assert_int_equal(e.total, 1);
+		err_list_done(&e);
+	}
+	assert_true(clock_mono() - before < 5 * CLOCK_SEC);
+	free(huge);
 }
 
 T_MAIN
