@@ -133,7 +133,7 @@ TEST(a_bad_rack_says_why)
 	m->feeds.at[0].amps = 4;
 	m->racks.at[0].max_weight_kg = 10;
 	m->types.at[0].weight_kg = MODEL_UNSET; /* of two devices */
-	m->cords.n -= 2; /* the last device hangs on nothing */
+	m->cords.n -= 2;                        /* the last device hangs on nothing */
 	rack_loads_make(m, BASIS_MAX, &loads);
 	report_racks(m, &loads, &PIPE, &text);
 	has(&text, "OVER");
