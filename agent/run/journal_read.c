@@ -122,7 +122,7 @@ int journal_read(int state, const char *run, int64_t after,
 	json_t *record;
 	int rc = journal_reader_open(state, run, after, &r, err);
 
-	if (rc < 0)
+	if (rc < 0 || !r)
 		return rc;
 	while ((rc = journal_reader_next(r, &record, err)) == 1) {
 		rc = see(ctx, record, err);

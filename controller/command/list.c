@@ -13,7 +13,7 @@
 
 static struct report_opts opts_of(const struct invocation *inv)
 {
-	struct report_opts o = {.json = inv->json, .lang = LANG_EN};
+	struct report_opts o = {.json = inv->json, .lang = text_lang_env()};
 	struct winsize size;
 
 	if (isatty(STDOUT_FILENO))
@@ -109,10 +109,12 @@ static int run_noun(const struct invocation *inv, const char *word)
 			noun = &NOUNS[i];
 	buf_init(&text, TEXT_MAX);
 	rc = noun ? session_open(inv, STORE_READ, &s, &err) : unknown_noun(word, &err);
-	if (rc == 0)
+	if (noun && rc == 0)
 		rc = noun->list(inv, s, &text, &err);
-	if (rc == 0)
+	if (rc == 0 && inv->json)
 		session_print(&text);
+	else if (rc == 0)
+		session_print_lines(&text);
 	store_close(s);
 	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
 }
