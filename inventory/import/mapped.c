@@ -14,8 +14,15 @@ static const char *const SECTIONS[] = {"locations", "cooling_zones", "panels", "
 	"outlets", "ports", "cords", "cables", NULL};
 #define FIRST_JOIN 12
 
+/* A table of the mapping that was read: columns left by one may be taken by another. */
+struct read_table {
+	const struct source_file *file;
+	const struct yaml_node *columns, *rows;
+};
+
 struct mapped {
 	struct sources *s;
+	struct vec(struct read_table) tables;
 	struct yaml_node *root;
 	struct model_index *rows; /* name -> item of its section, by place in owners */
 	struct vec(struct yaml_node *) items;
@@ -471,18 +478,30 @@ static void judge_columns(struct mapped *m, const struct table *t)
 	}
 }
 
-static void tell_losses(struct mapped *m, const struct table *t, const struct yaml_node *rows)
+/* The columns of a file that none of its tables takes; told at the first of them. */
+static void tell_losses(struct mapped *m, size_t at)
 {
-	const char **carried = arena_alloc(m->s->arena, (t->columns->n + 1) * sizeof *carried);
+	const struct read_table *first = &m->tables.at[at];
+	const char **carried;
 	struct records list = VEC_INIT;
-	unsigned n = 0;
+	size_t n = 0, most = 1;
 
-	for (unsigned i = 0; i < t->columns->n; i++)
-		if (field_of(t->columns->item[i]))
-			carried[n++] = t->columns->key[i]->text.p;
-	for (unsigned i = 0; i < rows->n; i++)
-		*vec_push(&list) = rows->item[i];
-	records_losses(m->s, &list, t->file->stem, carried, NULL);
+	for (size_t k = 0; k < m->tables.n; k++) {
+		if (m->tables.at[k].file == first->file && k < at)
+			return;
+		most += m->tables.at[k].columns->n;
+	}
+	carried = arena_alloc(m->s->arena, most * sizeof *carried);
+	for (size_t k = at; k < m->tables.n; k++) {
+		const struct yaml_node *columns = m->tables.at[k].columns;
+
+		for (unsigned i = 0; m->tables.at[k].file == first->file && i < columns->n; i++)
+			if (field_of(columns->item[i]))
+				carried[n++] = columns->key[i]->text.p;
+	}
+	for (unsigned i = 0; i < first->rows->n; i++)
+		*vec_push(&list) = first->rows->item[i];
+	records_losses(m->s, &list, first->file->stem, carried, NULL);
 	vec_done(&list);
 }
 
@@ -500,7 +519,7 @@ static void read_table(struct mapped *m, const struct yaml_node *node)
 	judge_columns(m, &t);
 	for (unsigned i = 0; i < rows->n; i++)
 		read_row(m, &t, rows->item[i]);
-	tell_losses(m, &t, rows);
+	*vec_push(&m->tables) = (struct read_table){t.file, t.columns, rows};
 }
 
 struct yaml_node *mapped_read(struct sources *s, const struct yaml_node *map)
@@ -517,6 +536,9 @@ struct yaml_node *mapped_read(struct sources *s, const struct yaml_node *map)
 			"the mapping has no list of 'tables'");
 	for (unsigned i = 0; tables && i < tables->n; i++)
 		read_table(&m, tables->item[i]);
+	for (size_t i = 0; i < m.tables.n; i++)
+		tell_losses(&m, i);
+	vec_done(&m.tables);
 	vec_done(&m.items);
 	model_index_free(m.rows);
 	return m.root;
