@@ -1,8 +1,10 @@
 /* open - creation, refusals, rules, settings, migrations. */
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
+#include "inventory/import/import.h"
 #include "inventory/store/migrate.h"
 #include "inventory/store/store.h"
+#include "tests/unit/import/same_rows.h"
 #include "tests/unit/t.h"
 
 #include <signal.h>
@@ -341,6 +343,28 @@ TEST(every_released_schema_opens)
 	store_close(s);
 	vec_done(&nodes);
 	arena_free(a);
+}
+
+TEST(schema_2_opens)
+{
+	AUTO_STR path = path_of("v2.db");
+	AUTO_STR dump = slurp(TEST_DIR "/v2.sql");
+	struct err_list e = {0};
+	struct model *m, *want;
+	struct store *s;
+	const char *differs;
+
+	sql(path, dump);
+	assert_int_equal(store_open(path, STORE_WRITE, &s, NULL), 0);
+	assert_int_equal(store_load_model(s, NULL, &m, NULL), 0);
+	assert_int_equal(import_site(TEST_DIR "/../import/everything.yaml", &want, &e), 0);
+	differs = differing_field(want, m);
+	if (differs)
+		fail_msg("not as it was put: %s", differs);
+	model_free(want);
+	model_free(m);
+	store_close(s);
+	err_list_done(&e);
 }
 
 T_MAIN
