@@ -446,7 +446,7 @@ static bool read_head(struct mapped *m, const struct yaml_node *node, struct tab
 	t->columns = part(m, node, "columns", YAML_MAP);
 	t->constants = part(m, node, "constants", YAML_MAP);
 	t->skip = part(m, node, "skip", YAML_MAP);
-	t->once = text_in(node, "once") && strcmp(text_in(node, "once"), "true") == 0;
+	t->once = str_is(str_of(text_in(node, "once")), "true");
 	t->section = rows ? model_word(SECTIONS, rows->text.p) : -1;
 	if (t->section < 0)
 		source_fault(m->s, rows ? rows : node, E_SCHEMA,
