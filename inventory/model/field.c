@@ -43,11 +43,12 @@ struct model_fields model_fields_of(enum model_noun noun)
 
 const struct model_field *model_field_find(enum model_noun noun, const char *key)
 {
-	const struct model_fields fields = field_table(noun);
+	const struct model_field *at = field_table(noun).at;
+	const size_t n = field_table(noun).n;
 
-	for (size_t i = 0; i < fields.n; i++)
-		if (strcmp(fields.at[i].key, key) == 0)
-			return &fields.at[i];
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(at[i].key, key) == 0)
+			return at + i;
 	return NULL;
 }
 
