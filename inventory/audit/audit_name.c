@@ -62,9 +62,12 @@ struct searched {
 
 static size_t find_plain(const struct model *m, struct searched in, const char *name)
 {
-	for (size_t i = 0; i < in.n; i++)
-		if (strcmp(plain_name(m, (struct audit_subject){in.noun, i}), name) == 0)
+	for (size_t i = 0; i < in.n; i++) {
+		const char *own = plain_name(m, (struct audit_subject){in.noun, i});
+
+		if (own && strcmp(own, name) == 0)
 			return i;
+	}
 	return MODEL_NONE;
 }
 

@@ -27,9 +27,9 @@ static void take_psus(struct demand *d, const struct device_type *t)
 		d->assumed_needed = d->psus > 1;
 		d->needed = (uint8_t)(d->psus <= 2 ? (d->psus + 1) / 2 : d->psus - 1);
 	}
-	if (d->least == 0 || d->least > d->needed) {
-		d->assumed_least = d->psus > 2;
-		d->least = d->needed;
+	if (d->least == 0) { /* it stays up, so that its load moves on: the worse for breakers */
+		d->assumed_least = d->needed > 1;
+		d->least = 1;
 	}
 }
 

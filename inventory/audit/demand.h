@@ -21,7 +21,7 @@ struct demand {
 	bool known, capped, hot_spare;
 	bool assumed;        /* power_of's figure is */
 	bool assumed_needed; /* half of two PSUs, all but one of more */
-	bool assumed_least;  /* as many as for full power */
+	bool assumed_least;  /* one */
 	uint8_t cords, psus, needed, least;
 };
 

@@ -84,15 +84,20 @@ static void say(
 		.text = now->finding ? arena_strdup(d->arena, now->finding->text) : ""};
 }
 
-/* One side has it and the other not. */
-static void say_one(struct audit_diff *d, const struct line *a, const struct line *b)
+static void say_gone(struct audit_diff *d, const struct line *a)
 {
-	const struct line *l = a ? a : b;
+	if (a->rule == RULE_N)
+		say(d, DIFF_RACK_GONE, a, NULL);
+	else if (a->verdict != AUDIT_PASS)
+		say(d, DIFF_GONE, a, NULL);
+}
 
-	if (l->rule == RULE_N)
-		say(d, b ? DIFF_RACK_NEW : DIFF_RACK_GONE, a, b);
-	else if (l->verdict != AUDIT_PASS)
-		say(d, b ? DIFF_NEW : DIFF_GONE, a, b);
+static void say_new(struct audit_diff *d, const struct line *b)
+{
+	if (b->rule == RULE_N)
+		say(d, DIFF_RACK_NEW, NULL, b);
+	else if (b->verdict != AUDIT_PASS)
+		say(d, DIFF_NEW, NULL, b);
 }
 
 static void say_both(struct audit_diff *d, const struct line *a, const struct line *b)
@@ -124,9 +129,9 @@ void diff_make(const struct audit *before, const struct audit *after, struct aud
 		if (c == 0)
 			say_both(out, &a.at[i++], &b.at[k++]);
 		else if (c < 0)
-			say_one(out, &a.at[i++], NULL);
+			say_gone(out, &a.at[i++]);
 		else
-			say_one(out, NULL, &b.at[k++]);
+			say_new(out, &b.at[k++]);
 	}
 	vec_done(&a);
 	vec_done(&b);

@@ -23,21 +23,20 @@ static int audit_copy(const struct fitter *k, const struct model *m, struct audi
 	return audit_run(m, &o, out, k->err);
 }
 
-static const struct audit_rack *rack_of(const struct audit *a, size_t rack)
+static enum audit_verdict verdict_of(const struct audit *a, size_t rack)
 {
 	vec_each(&a->racks, const struct audit_rack, r)
 		if (r->rack == rack)
-			return r;
-	return NULL;
+			return r->verdict;
+	return AUDIT_PASS;
 }
 
 /* The finding that a failing part fails by: the rack's own, else the first that fails. */
 static const struct finding *reason_of(const struct audit *a, size_t rack)
 {
-	const struct audit_rack *r = rack_of(a, rack);
-
-	if (r && r->verdict == AUDIT_FAIL)
-		return &a->findings.at[r->binding];
+	vec_each(&a->racks, const struct audit_rack, r)
+		if (r->rack == rack && r->verdict == AUDIT_FAIL)
+			return &a->findings.at[r->binding];
 	vec_each(&a->findings, const struct finding, f)
 		if (f->verdict == AUDIT_FAIL)
 			return f;
@@ -150,7 +149,7 @@ static bool place_more(struct fitter *k, struct part *part, struct audit *a, str
 	}
 	audit_done(a);
 	*a = next;
-	r->after = rack_of(a, part->rack)->verdict;
+	r->after = verdict_of(a, part->rack);
 	return true;
 }
 
@@ -169,7 +168,7 @@ static int fit_rack(struct fitter *k, size_t rack, unsigned wanted, struct fit_r
 		const struct finding *reason = reason_of(&a, part.rack);
 		struct place placed;
 
-		r->after = rack_of(&a, part.rack)->verdict;
+		r->after = verdict_of(&a, part.rack);
 		if (reason)
 			note_limit(k, &a, reason, r);
 		while (!reason && r->n < wanted && place_more(k, &part, &a, r, &placed)) {

@@ -42,9 +42,9 @@ const char *rack_verdict_name(enum rack_verdict v); /* "UNKNOWN", "OK" ... */
 
 struct feed_load {
 	size_t feed;
-	double limit_va;   /* what it may carry all day */
-	double load_va;    /* with every feed alive; of all racks it feeds */
-	double worst_va;   /* after the worst single loss of another feed of the rack */
+	double limit_va;   /* what it may carry by the site's policy, also after a loss */
+	double load_va;    /* with every feed alive; of all racks it feeds; by its fullest line */
+	double worst_va;   /* after the worst single loss of another feed, the same way */
 	size_t worst_loss; /* that feed, MODEL_NONE when none makes it worse */
 	enum rack_verdict verdict;
 };
@@ -53,15 +53,16 @@ struct rack_load {
 	size_t rack;
 	unsigned units_used, units_free, units_gap; /* kept units are used; gap: largest free run */
 	unsigned devices;
-	double watts[BASIS_N];   /* sums over the devices in it whose watts are known */
-	unsigned watts_unknown;  /* devices without any figure */
-	unsigned no_cord;        /* devices that draw power and have no cord to a feed */
-	unsigned down, degraded; /* devices at the worst loss of a feed: dark, short of PSUs */
-	double kg;               /* devices, PDUs and cables; as far as it is stated */
+	double watts[BASIS_N];  /* sums over the devices in it whose watts are known */
+	unsigned watts_unknown; /* devices without any figure */
+	unsigned no_cord;       /* devices that draw power and have no cord to a feed */
+	unsigned down,
+		degraded; /* devices that the loss of a feed takes down, leaves short of PSUs */
+	double kg;        /* devices, PDUs, cables, door; as far as it is stated */
 	unsigned kg_unknown;
 	bool too_heavy;
 	struct vec(struct feed_load) feeds;
-	double worst_share; /* the highest worst_va / limit_va of its feeds and PDUs */
+	double worst_share; /* the highest worst / limit of its feeds, PDUs and their banks */
 	size_t worst_pdu;   /* the PDU that share is of, MODEL_NONE when it is a feed's */
 	enum rack_verdict verdict;
 };
@@ -72,6 +73,9 @@ double power_circuit_va(const struct feed *f, double amps);
 /* What the feed may carry all day; MODEL_UNSET when volts or amps are not stated. */
 double power_feed_limit(const struct feed *f);
 
-/* All racks in the model's order, on one basis. Free with rack_loads_done. */
+/*
+ * All racks in the model's order, on one basis, as the audit computes them
+ * (rack_load.c plays the losses of feeds). Free with rack_loads_done.
+ */
 void rack_loads_make(const struct model *m, enum power_basis basis, struct rack_loads *out);
 void rack_loads_done(struct rack_loads *l);

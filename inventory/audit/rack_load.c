@@ -1,281 +1,105 @@
-/*
- * rack_load - per rack: units, mass, and its feeds with all alive and each one lost.
- *
- * Who draws from what is found once for the site; a loss touches only the devices that have a
- * cord on the lost feed.
- */
+/* rack_load - the audit's own currents, with the losses of feeds alone, in a line per rack. */
+#include "inventory/audit/formula.h"
+#include "inventory/audit/limit.h"
+#include "inventory/audit/mass.h"
 #include "inventory/audit/power.h"
+#include "inventory/audit/scenario.h"
+#include "inventory/audit/space.h"
 
-#include <stdlib.h>
+#include <math.h>
 
-#define NESTED_MAX 8 /* PDUs behind PDUs; a loop ends here */
-
-/* Rows of one table grouped by rows of another: those of i are row[first[i]] .. */
-struct groups {
-	size_t *first, *row;
-};
-
-struct site_load {
+struct loader {
 	const struct model *m;
-	struct arena *arena;
-	double factor;              /* VA per watt */
-	double *watts;              /* of a device, 0 when unknown */
-	size_t *pdu_feed;           /* through nested PDUs, MODEL_NONE when none */
-	struct groups cords;        /* of a device */
-	struct groups on_feed;      /* cords by feed; row is the cord's device */
-	struct groups in_rack;      /* devices of a rack */
-	double *feed_va, *pdu_va;   /* with all feeds alive */
-	double *feed_now, *pdu_now; /* scratch of one loss */
-	bool *feed_seen, *device_seen;
+	struct graph g;
+	struct policy p;
+	const struct demand *d;
+	const struct sim_result *r;
+	uint32_t *seen; /* by element: the rack it was counted for, plus one */
+	struct rows {
+		uint32_t *first, *at;
+	} feeds, pdus; /* that stand in a rack: at[first[rack]] .. */
 };
 
-/* --- the site --- */
-
-static struct groups group(struct arena *a, size_t n, const size_t *owner, size_t rows)
+static enum rack_verdict judge(double share)
 {
-	struct groups g = {arena_alloc(a, (n + 2) * sizeof(size_t)),
-		arena_alloc(a, (rows + 1) * sizeof(size_t))};
-
-	for (size_t i = 0; i < rows; i++)
-		if (owner[i] != MODEL_NONE)
-			g.first[owner[i] + 2]++;
-	for (size_t i = 2; i < n + 2; i++)
-		g.first[i] += g.first[i - 1];
-	/* first[owner + 1] runs from the begin of a group to its end while it is filled */
-	for (size_t i = 0; i < rows; i++)
-		if (owner[i] != MODEL_NONE)
-			g.row[g.first[owner[i] + 1]++] = i;
-	return g;
+	if (isnan(share))
+		return VERDICT_UNKNOWN;
+	if (share > 1 + 1e-9)
+		return VERDICT_OVER;
+	return share > POWER_HIGH ? VERDICT_HIGH : VERDICT_OK;
 }
 
-/* The PDU that feeds this one through an outlet, MODEL_NONE when a feed does. */
-static size_t upstream_pdu(const struct model *m, size_t pdu)
+static const struct element_load *worst_of(const struct loader *k, uint32_t e)
 {
-	const struct supply *up = &m->pdus.at[pdu].upstream;
+	const struct element_load *worst = &k->r->by_line[e];
 
-	return up->kind == SUPPLY_OUTLET ? m->outlets.at[up->row].pdu : MODEL_NONE;
+	return worst->amps > k->r->normal[e].amps * (1 + 1e-9) ? worst : &k->r->normal[e];
 }
 
-static size_t feed_of_pdu(const struct model *m, size_t pdu)
+/* A feed, PDU or bank that carries something of the rack, or stands in it. */
+static void add_element(const struct loader *k, struct rack_load *l, uint32_t e)
 {
-	for (int i = 0; i < NESTED_MAX; i++) {
-		const size_t up = upstream_pdu(m, pdu);
+	const struct element *el = &k->g.at[e];
+	const double limit = limit_get(&k->g, &k->p, e, true);
+	const double share = isnan(el->volts) ? NAN : worst_of(k, e)->amps / limit;
+	const enum rack_verdict verdict = judge(share);
 
-		if (up == MODEL_NONE)
-			return m->pdus.at[pdu].feed;
-		pdu = up;
-	}
-	return MODEL_NONE;
-}
-
-static size_t pdu_of_cord(const struct model *m, size_t cord)
-{
-	return m->outlets.at[m->cords.at[cord].outlet].pdu;
-}
-
-static size_t device_of_cord(const struct model *m, size_t cord)
-{
-	return m->ports.at[m->cords.at[cord].port].device;
-}
-
-static size_t feed_of_cord(const struct site_load *g, size_t cord)
-{
-	return g->pdu_feed[pdu_of_cord(g->m, cord)];
-}
-
-/* Adds va to the cord's PDU, to those it hangs on, and to the feed. */
-static void add_load(
-	const struct site_load *g, size_t cord, double va, double *pdu_va, double *feed_va)
-{
-	size_t pdu = pdu_of_cord(g->m, cord);
-	const size_t feed = g->pdu_feed[pdu];
-
-	for (int i = 0; i < NESTED_MAX && pdu != MODEL_NONE; i++) {
-		pdu_va[pdu] += va;
-		pdu = upstream_pdu(g->m, pdu);
-	}
-	if (feed != MODEL_NONE)
-		feed_va[feed] += va;
-}
-
-/* Cords of a device on living feeds; lost MODEL_NONE: all live. */
-static unsigned living_cords(const struct site_load *g, size_t device, size_t lost)
-{
-	unsigned n = 0;
-
-	for (size_t i = g->cords.first[device]; i < g->cords.first[device + 1]; i++)
-		if (lost == MODEL_NONE || feed_of_cord(g, g->cords.row[i]) != lost)
-			n++;
-	return n;
-}
-
-static bool reaches_feed(const struct site_load *g, size_t device)
-{
-	for (size_t i = g->cords.first[device]; i < g->cords.first[device + 1]; i++)
-		if (feed_of_cord(g, g->cords.row[i]) != MODEL_NONE)
-			return true;
-	return false;
-}
-
-/* Adds the device's load, sign +1 or -1, as it is shared with a feed lost. */
-static void share_load(const struct site_load *g, size_t device, size_t lost, double sign,
-	double *pdu_va, double *feed_va)
-{
-	const unsigned n = living_cords(g, device, lost);
-
-	for (size_t i = g->cords.first[device]; i < g->cords.first[device + 1]; i++) {
-		const size_t cord = g->cords.row[i];
-
-		if (lost == MODEL_NONE || feed_of_cord(g, cord) != lost)
-			add_load(g, cord, sign * g->watts[device] * g->factor / n, pdu_va, feed_va);
-	}
-}
-
-static void group_cords(struct site_load *g)
-{
-	const struct model *m = g->m;
-	size_t *owner = arena_alloc(g->arena, (m->cords.n + 1) * sizeof *owner);
-
-	for (size_t i = 0; i < m->cords.n; i++)
-		owner[i] = device_of_cord(m, i);
-	g->cords = group(g->arena, m->devices.n, owner, m->cords.n);
-	for (size_t i = 0; i < m->cords.n; i++)
-		owner[i] = feed_of_cord(g, i);
-	g->on_feed = group(g->arena, m->feeds.n, owner, m->cords.n);
-}
-
-static void group_devices(struct site_load *g)
-{
-	const struct model *m = g->m;
-	size_t *owner = arena_alloc(g->arena, (m->devices.n + 1) * sizeof *owner);
-
-	for (size_t i = 0; i < m->devices.n; i++)
-		owner[i] = m->devices.at[i].rack;
-	g->in_rack = group(g->arena, m->racks.n, owner, m->devices.n);
-}
-
-static void *zeroed(struct arena *a, size_t n, size_t size)
-{
-	return arena_alloc(a, (n + 1) * size);
-}
-
-static void make_site(struct site_load *g, const struct model *m, enum power_basis basis)
-{
-	struct arena *a = arena_new();
-
-	*g = (struct site_load){.m = m, .arena = a};
-	g->factor =
-		1 / (model_stated(m->terms.power_factor) ? m->terms.power_factor : POWER_FACTOR);
-	g->watts = zeroed(a, m->devices.n, sizeof *g->watts);
-	g->pdu_feed = zeroed(a, m->pdus.n, sizeof *g->pdu_feed);
-	g->feed_va = zeroed(a, m->feeds.n, sizeof *g->feed_va);
-	g->feed_now = zeroed(a, m->feeds.n, sizeof *g->feed_now);
-	g->pdu_va = zeroed(a, m->pdus.n, sizeof *g->pdu_va);
-	g->pdu_now = zeroed(a, m->pdus.n, sizeof *g->pdu_now);
-	g->feed_seen = zeroed(a, m->feeds.n, sizeof *g->feed_seen);
-	g->device_seen = zeroed(a, m->devices.n, sizeof *g->device_seen);
-	for (size_t i = 0; i < m->pdus.n; i++)
-		g->pdu_feed[i] = feed_of_pdu(m, i);
-	group_cords(g);
-	group_devices(g);
-	for (size_t i = 0; i < m->devices.n; i++) {
-		const double w = power_of(m, i, basis).watts;
-
-		g->watts[i] = isnan(w) ? 0 : w;
-		share_load(g, i, MODEL_NONE, 1, g->pdu_va, g->feed_va);
-	}
-}
-
-/* --- units and mass --- */
-
-/* Marks the units from low (in half units from the floor) over n half units. */
-static void take_units(bool *taken, unsigned height_u, unsigned low, unsigned n)
-{
-	for (unsigned u = low / 2; n && u <= (low + n - 1) / 2 && u < height_u; u++)
-		taken[u] = true;
-}
-
-static void count_units(const struct site_load *g, struct rack_load *l)
-{
-	const struct model *m = g->m;
-	const unsigned height = m->racks.at[l->rack].height_u;
-	bool *taken = zeroed(g->arena, height, sizeof *taken);
-	unsigned run = 0;
-
-	for (size_t i = g->in_rack.first[l->rack]; i < g->in_rack.first[l->rack + 1]; i++) {
-		const struct device *d = &m->devices.at[g->in_rack.row[i]];
-		const struct device_type *t = d->type == MODEL_NONE ? NULL : &m->types.at[d->type];
-
-		if (t && d->position)
-			take_units(taken, height, (d->position - 1) * 2 + d->half_up,
-				t->height_u * 2 + t->half_u);
-	}
-	vec_each(&m->reservations, const struct reservation, r)
-		if (r->rack == l->rack && r->position)
-			take_units(taken, height, (r->position - 1) * 2, r->height_u * 2);
-	for (unsigned u = 0; u < height; u++) {
-		run = taken[u] ? 0 : run + 1;
-		l->units_used += taken[u];
-		if (run > l->units_gap)
-			l->units_gap = run;
-	}
-	l->units_free = height - l->units_used;
-}
-
-static void add_mass(const struct site_load *g, struct rack_load *l)
-{
-	const struct model *m = g->m;
-	const struct rack *r = &m->racks.at[l->rack];
-
-	for (size_t i = g->in_rack.first[l->rack]; i < g->in_rack.first[l->rack + 1]; i++) {
-		const size_t type = m->devices.at[g->in_rack.row[i]].type;
-		const double kg = type == MODEL_NONE ? MODEL_UNSET : m->types.at[type].weight_kg;
-
-		if (isnan(kg))
-			l->kg_unknown++;
-		else
-			l->kg += kg;
-	}
-	for (size_t i = 0; model_stated(r->pdu_kg) && i < m->pdus.n; i++)
-		if (m->pdus.at[i].rack == l->rack)
-			l->kg += r->pdu_kg;
-	if (model_stated(r->cables_kg))
-		l->kg += r->cables_kg;
-	l->too_heavy = model_stated(r->max_weight_kg) && l->kg > r->max_weight_kg;
-}
-
-static void add_watts(const struct site_load *g, struct rack_load *l)
-{
-	for (size_t i = g->in_rack.first[l->rack]; i < g->in_rack.first[l->rack + 1]; i++) {
-		const size_t device = g->in_rack.row[i];
-		bool known = true;
-
-		l->devices++;
-		for (unsigned b = 0; b < BASIS_N; b++) {
-			const double w = power_of(g->m, device, (enum power_basis)b).watts;
-
-			known = known && !isnan(w);
-			l->watts[b] += isnan(w) ? 0 : w;
-		}
-		if (!known)
-			l->watts_unknown++;
-		if (g->watts[device] > 0 && !reaches_feed(g, device))
-			l->no_cord++;
-	}
-}
-
-/* --- feeds --- */
-
-static void add_feed(const struct site_load *g, struct rack_load *l, size_t feed)
-{
-	if (feed == MODEL_NONE || g->feed_seen[feed])
+	if (k->seen[e] == l->rack + 1)
 		return;
-	g->feed_seen[feed] = true;
-	*vec_push(&l->feeds) = (struct feed_load){.feed = feed,
-		.limit_va = power_feed_limit(&g->m->feeds.at[feed]),
-		.load_va = g->feed_va[feed],
-		.worst_va = g->feed_va[feed],
-		.worst_loss = MODEL_NONE};
+	k->seen[e] = (uint32_t)l->rack + 1;
+	if (el->level == LEVEL_FEED) {
+		const struct feed *f = &k->m->feeds.at[el->row];
+		const uint32_t loss = worst_of(k, e)->loss;
+
+		*vec_push(&l->feeds) = (struct feed_load){.feed = el->row,
+			.limit_va = isnan(el->volts) ? MODEL_UNSET : power_circuit_va(f, limit),
+			.load_va = power_circuit_va(f, k->r->normal[e].amps),
+			.worst_va = power_circuit_va(f, worst_of(k, e)->amps),
+			.worst_loss = loss ? loss - 1 : MODEL_NONE,
+			.verdict = verdict};
+	}
+	if (share > l->worst_share) {
+		l->worst_share = share;
+		l->worst_pdu = el->level == LEVEL_PDU    ? el->row
+			       : el->level == LEVEL_BANK ? k->m->banks.at[el->row].pdu
+							 : MODEL_NONE;
+	}
+	if (verdict > l->verdict)
+		l->verdict = verdict;
+}
+
+static void add_above(const struct loader *k, struct rack_load *l, uint32_t e)
+{
+	for (; e != GRAPH_NONE && k->g.at[e].level <= LEVEL_FEED; e = k->g.at[e].parent)
+		if (k->g.at[e].level != LEVEL_OUTLET)
+			add_element(k, l, e);
+}
+
+static void add_fate(const struct loader *k, struct rack_load *l, uint32_t device)
+{
+	l->down += k->r->below[device].state == PSU_DOWN;
+	l->degraded += k->r->below[device].state == PSU_DEGRADED;
+}
+
+static void add_device(const struct loader *k, struct rack_load *l, uint32_t device)
+{
+	bool fed = false;
+
+	l->devices++;
+	l->watts_unknown += !k->d[device].known;
+	for (unsigned b = 0; b < BASIS_N; b++) {
+		const double w = power_of(k->m, device, (enum power_basis)b).watts;
+
+		l->watts[b] += isnan(w) ? 0 : w;
+	}
+	for (uint32_t i = k->g.device_first[device]; i < k->g.device_first[device + 1]; i++) {
+		const uint32_t cord = k->g.device_cords[i];
+
+		add_above(k, l, graph_outlet(&k->g, cord));
+		fed = fed || graph_feed(&k->g, cord) != GRAPH_NONE;
+	}
+	l->no_cord += k->d[device].watts[PASS_PLAIN] > 0 && !fed;
+	add_fate(k, l, device);
 }
 
 static int compare_feeds(const void *a, const void *b)
@@ -285,150 +109,111 @@ static int compare_feeds(const void *a, const void *b)
 	return x->feed < y->feed ? -1 : x->feed > y->feed;
 }
 
-/* Feeds that stand in the rack, that its PDUs hang on, or that its devices draw from. */
-static void find_feeds(const struct site_load *g, struct rack_load *l)
+/* Feeds and PDUs of the rack, also those that nothing hangs on. */
+static void add_standing(const struct loader *k, struct rack_load *l)
 {
-	const struct model *m = g->m;
+	for (uint32_t i = k->feeds.first[l->rack]; i < k->feeds.first[l->rack + 1]; i++)
+		add_above(k, l, graph_element(&k->g, LEVEL_FEED, k->feeds.at[i]));
+	for (uint32_t i = k->pdus.first[l->rack]; i < k->pdus.first[l->rack + 1]; i++)
+		add_above(k, l, graph_element(&k->g, LEVEL_PDU, k->pdus.at[i]));
+}
 
-	for (size_t i = 0; i < m->feeds.n; i++)
-		if (m->feeds.at[i].rack == l->rack)
-			add_feed(g, l, i);
-	for (size_t i = 0; i < m->pdus.n; i++)
-		if (m->pdus.at[i].rack == l->rack)
-			add_feed(g, l, g->pdu_feed[i]);
-	for (size_t i = g->in_rack.first[l->rack]; i < g->in_rack.first[l->rack + 1]; i++) {
-		const size_t device = g->in_rack.row[i];
+static void load_rack(const struct loader *k, size_t rack, struct rack_load *l)
+{
+	const double rating = k->m->racks.at[rack].max_weight_kg;
+	const struct mass mass = mass_of_rack(&k->g, rack);
+	struct space space;
 
-		for (size_t k = g->cords.first[device]; k < g->cords.first[device + 1]; k++)
-			add_feed(g, l, feed_of_cord(g, g->cords.row[k]));
-	}
+	*l = (struct rack_load){.rack = rack, .worst_pdu = MODEL_NONE};
+	space_make(&k->g, rack, true, &space);
+	space_count(&space, &l->units_used, &l->units_free, &l->units_gap);
+	l->kg = mass.devices + mass.rest;
+	l->kg_unknown = mass.unknown;
+	l->too_heavy = model_stated(rating) && l->kg > rating;
+	add_standing(k, l);
+	for (uint32_t i = k->g.rack_first[rack]; i < k->g.rack_first[rack + 1]; i++)
+		add_device(k, l, k->g.rack_devices[i]);
 	vec_sort(&l->feeds, compare_feeds);
-	vec_each(&l->feeds, struct feed_load, f)
-		g->feed_seen[f->feed] = false;
-}
-
-static enum rack_verdict judge(double va, double limit)
-{
-	if (isnan(limit) || limit <= 0)
-		return VERDICT_UNKNOWN;
-	if (va > limit * (1 + 1e-9))
-		return VERDICT_OVER;
-	return va > limit * POWER_HIGH ? VERDICT_HIGH : VERDICT_OK;
-}
-
-/* The PDUs' own ratings, where they have one. */
-static void judge_pdus(const struct site_load *g, struct rack_load *l, const double *va)
-{
-	const struct model *m = g->m;
-
-	for (size_t i = 0; i < m->pdus.n; i++) {
-		const size_t feed = g->pdu_feed[i];
-		double limit, share;
-
-		if (m->pdus.at[i].rack != l->rack || feed == MODEL_NONE ||
-			!model_stated(m->pdus.at[i].amps))
-			continue;
-		limit = power_circuit_va(&m->feeds.at[feed], m->pdus.at[i].amps);
-		share = limit > 0 ? va[i] / limit : 0;
-		if (share > l->worst_share) {
-			l->worst_share = share;
-			l->worst_pdu = i;
-		}
-		if (judge(va[i], limit) > l->verdict)
-			l->verdict = judge(va[i], limit);
-	}
-}
-
-/* Moves the loads of the devices on a lost feed; counts those of this rack that suffer. */
-static void lose_feed(const struct site_load *g, struct rack_load *l, size_t lost)
-{
-	const struct model *m = g->m;
-	const size_t begin = g->on_feed.first[lost], end = g->on_feed.first[lost + 1];
-	unsigned down = 0, degraded = 0;
-
-	for (size_t i = begin; i < end; i++) {
-		const size_t device = device_of_cord(m, g->on_feed.row[i]);
-		const size_t type = m->devices.at[device].type;
-		const unsigned left = living_cords(g, device, lost);
-
-		if (g->device_seen[device])
-			continue;
-		g->device_seen[device] = true;
-		share_load(g, device, MODEL_NONE, -1, g->pdu_now, g->feed_now);
-		share_load(g, device, lost, 1, g->pdu_now, g->feed_now);
-		if (m->devices.at[device].rack != l->rack)
-			continue;
-		down += left == 0;
-		degraded += left > 0 && type != MODEL_NONE && left < m->types.at[type].psus_needed;
-	}
-	for (size_t i = begin; i < end; i++)
-		g->device_seen[device_of_cord(m, g->on_feed.row[i])] = false;
-	if (down > l->down)
-		l->down = down;
-	if (degraded > l->degraded)
-		l->degraded = degraded;
-}
-
-static void try_loss(const struct site_load *g, struct rack_load *l, size_t lost)
-{
-	const struct model *m = g->m;
-
-	for (size_t i = 0; i < m->feeds.n; i++)
-		g->feed_now[i] = g->feed_va[i];
-	for (size_t i = 0; i < m->pdus.n; i++)
-		g->pdu_now[i] = g->pdu_va[i];
-	lose_feed(g, l, lost);
-	vec_each(&l->feeds, struct feed_load, f) {
-		if (f->feed == lost || g->feed_now[f->feed] <= f->worst_va * (1 + 1e-9))
-			continue;
-		f->worst_va = g->feed_now[f->feed];
-		f->worst_loss = lost;
-	}
-	judge_pdus(g, l, g->pdu_now);
-}
-
-static void judge_feeds(struct rack_load *l)
-{
-	vec_each(&l->feeds, struct feed_load, f) {
-		f->verdict = judge(f->worst_va, f->limit_va);
-		if (f->limit_va > 0 && f->worst_va / f->limit_va > l->worst_share) {
-			l->worst_share = f->worst_va / f->limit_va;
-			l->worst_pdu = MODEL_NONE;
-		}
-		if (f->verdict > l->verdict)
-			l->verdict = f->verdict;
-	}
 	/* what is not known may be too much */
 	if (l->verdict == VERDICT_OK && (l->watts_unknown || l->no_cord))
 		l->verdict = VERDICT_UNKNOWN;
 }
 
-static void load_rack(const struct site_load *g, size_t rack, struct rack_load *l)
+/* racks: the rack of each row, MODEL_NONE: in none. */
+static struct rows group(struct arena *a, size_t n_racks, const size_t *racks, size_t n)
 {
-	*l = (struct rack_load){.rack = rack, .worst_pdu = MODEL_NONE};
-	count_units(g, l);
-	add_mass(g, l);
-	add_watts(g, l);
-	find_feeds(g, l);
-	judge_pdus(g, l, g->pdu_va);
-	for (size_t i = 0; i < l->feeds.n; i++)
-		try_loss(g, l, l->feeds.at[i].feed);
-	judge_feeds(l);
+	struct rows r = {arena_alloc(a, (n_racks + 3) * sizeof(uint32_t)),
+		arena_alloc(a, (n + 1) * sizeof(uint32_t))};
+
+	for (size_t i = 0; i < n; i++)
+		if (racks[i] != MODEL_NONE)
+			r.first[racks[i] + 2]++;
+	for (size_t i = 2; i < n_racks + 2; i++)
+		r.first[i] += r.first[i - 1];
+	for (size_t i = 0; i < n; i++)
+		if (racks[i] != MODEL_NONE)
+			r.at[r.first[racks[i] + 1]++] = (uint32_t)i;
+	return r;
+}
+
+static void group_standing(struct arena *a, struct loader *k)
+{
+	const struct model *m = k->m;
+	size_t *racks = arena_alloc(a, (m->feeds.n + m->pdus.n + 1) * sizeof *racks);
+
+	for (size_t i = 0; i < m->feeds.n; i++)
+		racks[i] = m->feeds.at[i].rack;
+	k->feeds = group(a, m->racks.n, racks, m->feeds.n);
+	for (size_t i = 0; i < m->pdus.n; i++)
+		racks[i] = m->pdus.at[i].rack;
+	k->pdus = group(a, m->racks.n, racks, m->pdus.n);
+}
+
+/* The site's policy, or strict80 when its terms cannot stand. */
+static void choose_policy(const struct model *m, struct policy *out)
+{
+	if (policy_make(m, NULL, out, NULL) < 0 && policy_make(m, "strict80", out, NULL) < 0)
+		*out = (struct policy){.name = "strict80",
+			.k_cont = POWER_UTILIZATION,
+			.failover_k = POWER_UTILIZATION,
+			.power_factor = POWER_FACTOR};
 }
 
 void rack_loads_make(const struct model *m, enum power_basis basis, struct rack_loads *out)
 {
-	struct site_load g;
+	struct arena *a = arena_new();
+	struct loader k = {.m = m};
+	struct sim *sim = NULL;
+	bool capped;
 
-	make_site(&g, m, basis);
-	for (size_t i = 0; i < m->racks.n; i++)
-		load_rack(&g, i, vec_push(out));
-	arena_free(g.arena);
+	choose_policy(m, &k.p);
+	if (graph_make(a, m, &k.p, &k.g, NULL) == 0) {
+		k.d = demand_make(a, &k.g, basis, &capped);
+		k.seen = arena_alloc(a, (k.g.base[LEVEL_N] + 1) * sizeof *k.seen);
+		group_standing(a, &k);
+		sim = sim_new(a, &k.g, &k.p, k.d, basis == BASIS_CAPPED ? PASS_CAPPED : PASS_PLAIN);
+		for (size_t i = 0; i < m->feeds.n; i++) {
+			const struct audit_subject feed = {NOUN_FEED, i};
+
+			sim_play(sim, &feed, 1, (uint32_t)i + 1);
+		}
+		k.r = sim_results(sim);
+	}
+	for (size_t i = 0; i < m->racks.n; i++) {
+		struct rack_load *l = vec_push(out);
+
+		if (sim)
+			load_rack(&k, i, l);
+		else
+			*l = (struct rack_load){.rack = i, .worst_pdu = MODEL_NONE};
+	}
+	sim_free(sim);
+	arena_free(a);
 }
 
 void rack_loads_done(struct rack_loads *l)
 {
-	vec_each(l, struct rack_load, it)
-		vec_done(&it->feeds);
+	vec_each(l, struct rack_load, r)
+		vec_done(&r->feeds);
 	vec_done(l);
 }

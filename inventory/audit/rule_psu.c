@@ -96,8 +96,8 @@ static void say_fate(struct audit_run *r, const struct candidate *c, struct find
 	f->unit = "PSU";
 	f->limit = f->rule == RULE_PSU_DEGRADED ? d->needed : d->least;
 	f->assumes = d->assumed_needed ? "PSUs needed for full power" : NULL;
-	if (!f->assumes && d->assumed_least && f->rule == RULE_PSU_DOWN)
-		f->assumes = "as many PSUs to stay up as for full power";
+	if (!f->assumes && d->assumed_least && fate->state == PSU_DEGRADED)
+		f->assumes = "one PSU keeps it up: psus_min is not stated";
 	if (fate->state == PSU_FULL) {
 		f->value = d->cords;
 		f->text = audit_text(r, "no loss leaves too few of %u PSUs; full power needs %u",
@@ -106,9 +106,8 @@ static void say_fate(struct audit_run *r, const struct candidate *c, struct find
 	}
 	f->value = fate->alive;
 	f->loss = audit_loss(r, fate->loss);
-	f->text = audit_text(r, "%u of %u PSUs left; full power needs %u, staying up %u%s",
-		fate->alive, d->psus, d->needed, d->least,
-		d->assumed_least && f->rule == RULE_PSU_DOWN ? "; psus_min is not stated" : "");
+	f->text = audit_text(r, "%u of %u PSUs left; full power needs %u%s", fate->alive, d->psus,
+		d->needed, d->assumed_least ? "" : audit_text(r, ", staying up %u", d->least));
 }
 
 static void say_single(struct audit_run *r, const struct candidate *c, struct finding *f)

@@ -1,5 +1,6 @@
 /* rule_weight - what the rack, its feet and the floor carry. */
 #include "inventory/audit/audit_priv.h"
+#include "inventory/audit/mass.h"
 
 #include <math.h>
 
@@ -8,43 +9,9 @@
 #define HIGH_SHARE  (2.0 / 3) /* of the rack's height; the figure is ours */
 #define TILE_SHARE  3.0       /* one tile may have to take a third of the rack */
 
-struct mass {
-	double devices, rest, moment; /* rest: PDUs, cables, door; moment: kg times units */
-	double placed;                /* kg of what has a position */
-	unsigned unknown, heavy;
-};
-
 static double stated(double v)
 {
 	return model_stated(v) ? v : 0;
-}
-
-static struct mass weigh(const struct audit_run *r)
-{
-	const struct rack *rack = &r->m->racks.at[r->rack];
-	const unsigned bottom = rack->first_u ? rack->first_u : 1;
-	struct mass all = {.rest = stated(rack->cables_kg) + stated(rack->door_kg)};
-
-	for (size_t i = 0; i < r->m->pdus.n && model_stated(rack->pdu_kg); i++)
-		if (r->m->pdus.at[i].rack == r->rack)
-			all.rest += rack->pdu_kg;
-	for (uint32_t i = 0; i < audit_devices(r); i++) {
-		const struct device *d = &r->m->devices.at[audit_device(r, i)];
-		const struct device_type *t = audit_type(r, audit_device(r, i));
-		const double kg = t->weight_kg;
-
-		if (!model_stated(kg)) {
-			all.unknown++;
-			continue;
-		}
-		all.devices += kg;
-		all.heavy += kg > LIFT_KG;
-		if (d->position) {
-			all.placed += kg;
-			all.moment += kg * (d->position - bottom + t->height_u / 2.0);
-		}
-	}
-	return all;
 }
 
 static struct finding about_rack(struct audit_run *r, const struct mass *m)
@@ -140,7 +107,7 @@ static void check_stacking(struct audit_run *r, const struct mass *m)
 
 void rule_weight(struct audit_run *r)
 {
-	const struct mass m = weigh(r);
+	const struct mass m = mass_of_rack(r->g, r->rack);
 
 	r->figures->kg = m.devices + m.rest;
 	check_rating(r, &m);

@@ -267,7 +267,7 @@ struct device_type {
 	unsigned line;
 	bool half_u;           /* half a unit more than height_u */
 	const char *catalogue; /* id of its catalogue entry or NULL */
-	unsigned psus_min;     /* that keep it up; 0: as psus_needed */
+	unsigned psus_min;     /* that keep it up; 0: not stated */
 	double psu_watts;      /* output of one */
 	enum psu_curve psu_curve;
 	double inlet_amps;     /* of one power inlet */
