@@ -9,13 +9,13 @@
 
 #define TEXT_MAX (4u << 20)
 
-static int print_text(void (*make)(struct buf *))
+static int print_text(const struct invocation *inv, void (*make)(struct buf *))
 {
 	AUTO_BUF text = {0};
 
 	buf_init(&text, TEXT_MAX);
 	make(&text);
-	session_print(&text);
+	session_print_document(inv, &text);
 	return EXIT_OK;
 }
 
@@ -36,7 +36,7 @@ static int run_help(struct invocation *inv)
 	unsigned found = 0;
 
 	if (inv->n_args == 0)
-		return print_text(help_overview);
+		return print_text(inv, help_overview);
 	buf_init(&text, TEXT_MAX);
 	for (const struct command *const *c = COMMANDS; *c; c++) {
 		if (!is_asked(*c, inv))
@@ -50,14 +50,13 @@ static int run_help(struct invocation *inv)
 		err_hint(&err, "'stoika help' lists the commands");
 		return command_fail(inv, &err);
 	}
-	session_print(&text);
+	session_print_document(inv, &text);
 	return EXIT_OK;
 }
 
 static int run_version(struct invocation *inv)
 {
-	(void)inv;
-	printf("stoika %s\n", STOIKA_VERSION);
+	printf(inv->json ? "{\"version\": \"%s\"}\n" : "stoika %s\n", STOIKA_VERSION);
 	return EXIT_OK;
 }
 
@@ -66,9 +65,9 @@ static int run_completion(struct invocation *inv)
 	struct err err;
 
 	if (strcmp(inv->args[0], "bash") == 0)
-		return print_text(help_completion_bash);
+		return print_text(inv, help_completion_bash);
 	if (strcmp(inv->args[0], "zsh") == 0)
-		return print_text(help_completion_zsh);
+		return print_text(inv, help_completion_zsh);
 	err_set(&err, E_NOTFOUND, "no completion for the shell '%s'", inv->args[0]);
 	err_hint(&err, "bash or zsh");
 	return command_fail(inv, &err);
@@ -77,7 +76,7 @@ static int run_completion(struct invocation *inv)
 static int run_manual(struct invocation *inv)
 {
 	(void)inv;
-	return print_text(help_manual);
+	return print_text(inv, help_manual);
 }
 
 const struct command COMMAND_HELP = {

@@ -35,7 +35,7 @@ static int write_files(const struct invocation *inv, const struct export_files *
 	int rc = 0;
 
 	if (!to) {
-		session_print(&files->at[0].text);
+		session_print_document(inv, &files->at[0].text);
 		return 0;
 	}
 	for (size_t i = 0; rc == 0 && i < files->n; i++)

@@ -192,6 +192,27 @@ static unsigned leading_words(int argc, char *const *argv, const char **words, i
 	return n;
 }
 
+/* Without a command only what asks for help may stand there. */
+static int judge_lone_options(int argc, char *const *argv, struct invocation *inv, struct err *err)
+{
+	for (int i = 1; i < argc; i++) {
+		const char *word = argv[i];
+		const int at = find_option(GLOBAL, str_from(str_of(word), strspn(word, "-")));
+
+		if (at >= 0 && GLOBAL[at].letter == 'h')
+			continue;
+		if (at >= 0 && strcmp(GLOBAL[at].name, "json") == 0) {
+			inv->json = true;
+			continue;
+		}
+		err_set(err, E_SYNTAX, "'%s' is no command", word);
+		return err_hint(err, "%s",
+			strcmp(word, "--version") == 0 ? "did you mean 'stoika version'?"
+						       : "'stoika help' lists the commands");
+	}
+	return 0;
+}
+
 int parse_command_line(
 	int argc, char *const *argv, struct invocation *inv, bool *help, struct err *err)
 {
@@ -204,7 +225,7 @@ int parse_command_line(
 	*help = false;
 	if (n == 0) {
 		*help = true;
-		return 0;
+		return judge_lone_options(argc, argv, inv, err);
 	}
 	taken = choose_command(inv, words, n, err);
 	if (taken < 0)

@@ -118,7 +118,7 @@ static void print_run_text(const struct run_row *r, const struct node_results *r
 		node_lines(n, mode, width, &text);
 		event_lines(events, n->node, mode, &text);
 	}
-	session_print(&text);
+	session_print_lines(&text);
 }
 
 static void drop_events(struct event_rows *events)
@@ -192,7 +192,10 @@ static int print_new_events(struct store *s, struct arena *a, const struct run_r
 			text.p[had] = '\0';
 		}
 	}
-	session_print(&text);
+	if (json)
+		session_print(&text);
+	else
+		session_print_lines(&text);
 	drop_events(&events);
 	return rc;
 }

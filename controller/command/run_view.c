@@ -2,6 +2,7 @@
 
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
+#include "controller/command/session.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -160,10 +161,20 @@ static void node_lines(const struct run_view *v, const struct node_view *n, stru
 	}
 }
 
+/* A reader that is gone does not stop a run. */
 static void print_buf(const struct buf *b)
 {
 	fwrite(buf_text(b), 1, b->n, stdout);
 	fflush(stdout);
+}
+
+static void print_lines(const struct buf *b)
+{
+	AUTO_BUF safe = {0};
+
+	buf_init(&safe, VIEW_TEXT_MAX);
+	session_add_lines(&safe, buf_str(b));
+	print_buf(&safe);
 }
 
 void run_view_done(void *ctx, const struct node_row *node, const struct node_result *result)
@@ -188,7 +199,7 @@ void run_view_done(void *ctx, const struct node_row *node, const struct node_res
 	buf_init(&text, VIEW_TEXT_MAX);
 	node_lines(v, n, &text);
 	clear_status(v);
-	print_buf(&text);
+	print_lines(&text);
 	draw_status(v);
 }
 
@@ -263,7 +274,7 @@ static void print_group(const struct run_view *v, const struct node_view *first,
 	run_view_counts(&text, &first->result.counts, v->mode);
 	buf_add_char(&text, '\n');
 	json_array_foreach(first->events, i, record) run_view_record(&text, record, v->mode);
-	print_buf(&text);
+	print_lines(&text);
 	vec_done(&refs);
 }
 

@@ -1,5 +1,6 @@
 #include "controller/command/session.h"
 
+#include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,8 +49,34 @@ const char *session_user(const struct invocation *inv)
 
 void session_print(const struct buf *text)
 {
-	if (fwrite(buf_text(text), 1, text->n, stdout) != text->n || fflush(stdout) != 0)
+	if (fwrite(buf_text(text), 1, text->n, stdout) == text->n && fflush(stdout) == 0)
+		return;
+	if (errno == EPIPE)
 		exit(EXIT_OK);
+	fprintf(stderr, "stoika: cannot write the output: %s\n", strerrordesc_np(errno));
+	exit(EXIT_SOME);
+}
+
+void session_add_lines(struct buf *out, struct str text)
+{
+	while (text.n > 0) {
+		const size_t end = str_find(text, '\n');
+
+		buf_add_printable(out, str_first(text, end));
+		if (end == STR_NONE)
+			return;
+		buf_add_char(out, '\n');
+		text = str_from(text, end + 1);
+	}
+}
+
+void session_print_lines(const struct buf *text)
+{
+	AUTO_BUF safe = {0};
+
+	buf_init(&safe, SESSION_TEXT_MAX);
+	session_add_lines(&safe, buf_str(text));
+	session_print(&safe);
 }
 
 void session_print_json(const json_t *value)
@@ -60,4 +87,17 @@ void session_print_json(const json_t *value)
 	json_write_pretty(value, &text);
 	buf_add_char(&text, '\n');
 	session_print(&text);
+}
+
+void session_print_document(const struct invocation *inv, const struct buf *text)
+{
+	AUTO_JSON doc = NULL;
+
+	if (!inv->json) {
+		session_print(text);
+		return;
+	}
+	doc = json_object();
+	json_put_text(doc, "text", buf_str(text));
+	session_print_json(doc);
 }

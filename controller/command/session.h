@@ -12,7 +12,13 @@ int session_nodes(const struct invocation *inv, struct store *s, const char *exp
 	struct node_rows *rows, struct node_refs *refs, struct err *err);
 /* "root@adminhost": the login name behind sudo where there is one. */
 const char *session_user(const struct invocation *inv);
-/* Writes to stdout; a closed pipe ends the program quietly. */
+/* Writes to stdout; a closed pipe ends the program quietly, a full disk does not. */
 void session_print(const struct buf *text);
+/* The same for lines that may hold words of nodes and files: what a terminal would obey is escaped.
+ */
+void session_print_lines(const struct buf *text);
+void session_add_lines(struct buf *out, struct str text);
+/* What is a text by nature, as {"text": ...} when JSON is asked for. */
+void session_print_document(const struct invocation *inv, const struct buf *text);
 /* A JSON value, pretty, with its newline. */
 void session_print_json(const json_t *value);

@@ -120,7 +120,7 @@ static int show_rack(const struct invocation *inv, const struct model *m, size_t
 		session_print_json(doc);
 	} else {
 		rack_text(m, &loads.at[rack], &text);
-		session_print(&text);
+		session_print_lines(&text);
 	}
 	rack_loads_done(&loads);
 	return EXIT_OK;
@@ -189,7 +189,7 @@ static int show_node(
 		session_print_json(doc);
 	} else {
 		node_text(n, facts, &text);
-		session_print(&text);
+		session_print_lines(&text);
 	}
 	return EXIT_OK;
 }

@@ -33,6 +33,21 @@ ok 'every command has its help' sh -c "'$STOIKA' help | grep -q 'agent install'"
 "$STOIKA" manual > manual.1
 ok 'the manual is roff' sh -c '! command -v man > /dev/null || ! man -l --warnings manual.1 2>&1 > /dev/null | grep .'
 
+expect 2 "$STOIKA" --frobnicate
+for c in help version manual 'completion bash' 'help plan'; do
+	# shellcheck disable=SC2086 # words
+	expect 0 "$STOIKA" $c --json
+	ok "$c is JSON when asked" jq -e 'length == 1' "$CHECK_DIR/out"
+done
+
+# output that is lost is no success, and a closed descriptor gets no other file's bytes
+for c in help version manual; do
+	expect 1 sh -c "'$STOIKA' $c > /dev/full"
+	warns 'cannot write'
+	expect 1 sh -c "'$STOIKA' $c >&-"
+	expect 0 sh -c "set -e; '$STOIKA' $c | true"
+done
+
 # no database yet
 expect 2 "$STOIKA" list racks
 warns 'stoika .*init'
@@ -116,6 +131,23 @@ expect 0 "$STOIKA" run list
 expect 0 "$STOIKA" run show last
 expect 2 "$STOIKA" run show 2001
 expect 0 "$STOIKA" log verify
+expect 0 "$STOIKA" export --json
+ok 'an export is JSON when asked' jq -e '.text | test("site")' "$CHECK_DIR/out"
+
+# what a node says does not reach the terminal as it is
+evil=$(printf 'x\033]0;evil\007\302\233y')
+sqlite3 "$STOIKA_DB" "update node_results set reason = '$evil', hint = '$evil';
+	update nodes set os = '$evil', agent = '$evil' where name = 'gpu01';
+	insert into facts select id, 'os', '\"$(printf '\302\233')z\"', 'reported', 1 from nodes where name = 'gpu01';
+	insert into events (run_id, node_id, seq, record)
+	select run_id, node_id, 1, '{\"ev\": \"step\", \"seq\": 1, \"state\": \"failed\", \"kind\": \"\u001b[2J\",
+	\"name\": \"\u009b2J\", \"recipe\": \"\u001b[1m\", \"diff\": \"\u001b[2J\"}' from node_results"
+for c in 'run show last' 'run watch' 'show gpu01' 'list nodes'; do
+	# shellcheck disable=SC2086 # words
+	expect 0 "$STOIKA" $c
+	says '\\x'
+	unsaid "$(printf '[\001-\011\013-\037]|\302\233')"
+done
 for t in $(sqlite3 "$STOIKA_DB" "select name from sqlite_master where type = 'trigger' and tbl_name = 'audit_log'"); do
 	sqlite3 "$STOIKA_DB" "drop trigger $t"
 done

@@ -27,6 +27,25 @@ static struct parsed parse(struct arena *a, const char *line)
 	return p;
 }
 
+TEST(options_alone_are_no_command)
+{
+	static const struct {
+		const char *line;
+		int rc;
+	} cases[] = {{"", 0}, {"--help", 0}, {"-h --json", 0}, {"--version", -E_SYNTAX},
+		{"--nosuch", -E_SYNTAX}, {"-x", -E_SYNTAX}, {"--db x", -E_SYNTAX},
+		{"--", -E_SYNTAX}};
+
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		struct arena *a = arena_new();
+		const struct parsed p = parse(a, cases[i].line);
+
+		assert_int_equal(p.rc, cases[i].rc);
+		assert_true(p.help);
+		arena_free(a);
+	}
+}
+
 TEST(two_words_win_over_one)
 {
 	struct arena *a = arena_new();
@@ -98,7 +117,7 @@ TEST(slips_are_told)
 		{"run", "'run' needs a second word", "'stoika run show'"},
 		{"run shoe", "'run' needs a second word", "'stoika run watch'"},
 		{"apply base", "needs RECIPE[,RECIPE...] NODES", "usage: stoika apply"},
-		{"import a b", "'b' is one argument too many", "usage: stoika import FILE"},
+		{"import a b", "'b' is one argument too many", "usage: stoika import PATH"},
 		{"apply base all --sat a=1", "has no option '--sat'", "did you mean '--set'?"},
 		{"apply base all --plan", "option '--plan' needs a value: HASH", ""},
 		{"apply base all --json=yes", "option '--json' takes no value", ""},
@@ -124,7 +143,13 @@ TEST(every_descriptor_is_whole)
 		assert_non_null((*c)->args);
 		assert_non_null((*c)->summary);
 		assert_non_null((*c)->run);
-		assert_true((*c)->min_args <= (*c)->max_args && (*c)->max_args < ARG_MAX_N);
+		assert_true((*c)->min_args <= (*c)->max_args && (*c)->max_args <= ARG_MAX_N);
+
+		unsigned n = 0;
+
+		while ((*c)->options && (*c)->options[n].name)
+			n++;
+		assert_true(n <= OPTION_MAX);
 	}
 }
 
