@@ -7,6 +7,7 @@
 #include "inventory/report/view.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -344,12 +345,22 @@ static int write_book(
 	return err_set(err, E_IO, "cannot write '%s': %s", path, lxw_strerror(rc));
 }
 
+/* The library prints what it cannot open: try before it does. */
+static int try_create(const char *path, struct err *err)
+{
+	AUTO_FD fd = open(path, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
+
+	return fd < 0 ? err_sys(err, errno, "cannot create '%s'", path) : 0;
+}
+
 int report_audit_xlsx(
 	const struct audit_report *r, enum text_lang lang, const char *path, struct err *err)
 {
 	char *part = xasprintf("%s.part", path);
-	int rc = write_book(r, lang, part, err);
+	int rc = try_create(part, err);
 
+	if (rc == 0)
+		rc = write_book(r, lang, part, err);
 	if (rc == 0 && rename(part, path) < 0)
 		rc = err_sys(err, errno, "cannot name '%s'", path);
 	if (rc < 0)

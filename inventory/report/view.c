@@ -2,6 +2,7 @@
 #include "inventory/report/view.h"
 
 #include "agent/base/buf.h"
+#include "agent/base/mem.h"
 #include "inventory/audit/formula.h"
 
 #include <stdlib.h>
@@ -24,21 +25,25 @@ const struct element_load *view_worst(const struct audit *a, uint32_t element)
 
 /* --- racks --- */
 
-static bool reaches(const struct audit *a, const struct audit_rack *of, size_t feed)
+/* Which feeds reach the rack: by cords, or because they are said to be its own. */
+static bool *mark_feeds(const struct audit *a, const struct audit_rack *of)
 {
 	const struct graph *g = &a->graph;
-	const uint32_t wanted = graph_element(g, LEVEL_FEED, feed);
+	bool *marks = xcalloc(a->model->feeds.n + 1, sizeof *marks);
 
-	if (a->model->feeds.at[feed].rack == of->rack)
-		return true;
+	for (size_t i = 0; i < a->model->feeds.n; i++)
+		marks[i] = a->model->feeds.at[i].rack == of->rack;
 	for (uint32_t i = g->rack_first[of->rack]; i < g->rack_first[of->rack + 1]; i++) {
 		const uint32_t d = g->rack_devices[i];
 
-		for (uint32_t k = g->device_first[d]; k < g->device_first[d + 1]; k++)
-			if (graph_feed(g, g->device_cords[k]) == wanted)
-				return true;
+		for (uint32_t k = g->device_first[d]; k < g->device_first[d + 1]; k++) {
+			const size_t feed = view_cord_feed(a, g->device_cords[k]);
+
+			if (feed != MODEL_NONE)
+				marks[feed] = true;
+		}
 	}
-	return false;
+	return marks;
 }
 
 static enum audit_verdict judge(const struct audit *a, const struct view_feed *f)
@@ -54,12 +59,13 @@ static enum audit_verdict judge(const struct audit *a, const struct view_feed *f
 static void add_feeds(struct view_rack *v)
 {
 	const struct audit *a = v->report->audit;
+	bool *marks = mark_feeds(a, v->of);
 
 	for (size_t i = 0; i < a->model->feeds.n; i++) {
 		struct view_feed f = {
 			.feed = i, .element = graph_element(&a->graph, LEVEL_FEED, i)};
 
-		if (!reaches(a, v->of, i))
+		if (!marks[i])
 			continue;
 		f.limit_normal = audit_limit(a, f.element, false);
 		f.limit_worst = audit_limit(a, f.element, true);
@@ -70,6 +76,7 @@ static void add_feeds(struct view_rack *v)
 		f.verdict = judge(a, &f);
 		*vec_push(&v->feeds) = f;
 	}
+	free(marks);
 }
 
 /* What findings do not list one by one. */

@@ -123,53 +123,55 @@ static const char *end_users(const struct lines *l, struct users *u)
 	return text;
 }
 
-static bool listed_before(const struct audit *a, size_t i)
-{
-	for (size_t k = 0; k < i; k++)
-		if (a->findings.at[k].assumes &&
-			strcmp(a->findings.at[k].assumes, a->findings.at[i].assumes) == 0)
-			return true;
-	return false;
-}
-
 static const char *rack_name(const struct lines *l, const struct finding *f)
 {
 	return f->rack == MODEL_NONE ? text_get(l->lang, TEXT_WHOLE_SITE)
 				     : l->of->model->racks.at[f->rack].name;
 }
 
-static const char *racks_assuming(const struct lines *l, const char *what)
+/* One convention and the racks that it counts in. */
+struct convention {
+	const char *what, *last;
+	struct users users;
+};
+struct conventions vec(struct convention);
+
+/* There are few of them, whatever the site's size. */
+static struct convention *find_convention(struct conventions *all, const char *what)
 {
-	struct users u = {.n = 0};
-	const char *last = NULL;
+	struct convention *c;
 
-	buf_init(&u.text, 1u << 16);
-	vec_each(&l->of->findings, const struct finding, f) {
-		const char *name = rack_name(l, f);
-
-		if (!f->assumes || strcmp(f->assumes, what) != 0 || name == last)
-			continue;
-		add_user(&u, name);
-		last = name;
-	}
-	return end_users(l, &u);
+	vec_each(all, struct convention, known)
+		if (strcmp(known->what, what) == 0)
+			return known;
+	c = vec_push(all);
+	c->what = what;
+	buf_init(&c->users.text, 1u << 16);
+	return c;
 }
 
 static void add_conventions(const struct lines *l)
 {
+	struct conventions all = VEC_INIT;
 	AUTO_BUF what;
 
 	buf_init(&what, 1u << 12);
-	for (size_t i = 0; i < l->of->findings.n; i++) {
-		const struct finding *f = &l->of->findings.at[i];
+	vec_each(&l->of->findings, const struct finding, f) {
+		struct convention *c = f->assumes ? find_convention(&all, f->assumes) : NULL;
+		const char *name = rack_name(l, f);
 
-		if (!f->assumes || listed_before(l->of, i))
+		if (!c || name == c->last)
 			continue;
-		buf_clear(&what);
-		phrase_add(&what, l->lang, f->assumes);
-		*vec_push(l->out) = (struct view_line){arena_text(l->arena, buf_str(&what)),
-			racks_assuming(l, f->assumes), text_get(l->lang, TEXT_ASSUMED), true};
+		add_user(&c->users, name);
+		c->last = name;
 	}
+	vec_each(&all, struct convention, c) {
+		buf_clear(&what);
+		phrase_add(&what, l->lang, c->what);
+		*vec_push(l->out) = (struct view_line){arena_text(l->arena, buf_str(&what)),
+			end_users(l, &c->users), text_get(l->lang, TEXT_ASSUMED), true};
+	}
+	vec_done(&all);
 }
 
 static bool used(const struct audit *a, size_t type)
