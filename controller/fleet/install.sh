@@ -34,7 +34,12 @@ trap 'undo; exit 1' HUP INT TERM
 mkdir -p "$top" "$etc" "$state" || fail 'cannot make the folders of the agent'
 chmod 700 "$state"
 # left by installs that were killed
-rm -rf "$top"/.new-* "$top"/.agent.*
+rm -rf "$top"/.new-* "$top"/.agent.* "$etc"/.pub.* "$state"/.name.*
+# what could not be replaced at the end is found out before anything is changed
+[ -L "$top/agent" ] || [ ! -e "$top/agent" ] || fail "$top/agent is in the way: it is no link"
+for file in "$etc/controller.pub" "$state/name" "$home/.ssh/authorized_keys"; do
+	[ ! -d "$file" ] || fail "$file is in the way: it is a folder"
+done
 
 # The folder, named after its content, so one that is there is complete.
 if [ -x "$new/bin/stoika-agent" ]; then
@@ -61,7 +66,8 @@ echo "$sign" > "$etc/.pub.$$" || fail "no space in $etc"
 echo "$name" > "$state/.name.$$" || fail "no space in $state"
 [ -d "$home/.ssh" ] || mkdir -m 700 "$home/.ssh" || fail "cannot make $home/.ssh"
 keys=$home/.ssh/authorized_keys
-[ ! -L "$keys" ] || keys=$(readlink -f "$keys")
+[ ! -L "$keys" ] || keys=$(readlink -f "$keys") || fail "$keys leads nowhere"
+rm -f "$keys".stoika.*
 if [ -e "$keys" ]; then
 	cp -p "$keys" "$keys.stoika.$$" || fail "no space in $home/.ssh"
 	# 1 is grep's word for "nothing of others was there"
@@ -72,20 +78,28 @@ fi
 echo "restrict,command=\"$command\" $key stoika" >> "$keys.stoika.$$" || fail "no space in $home/.ssh"
 ln -s "agent-$short" "$top/.agent.$$" || fail "cannot make a link in $top"
 
-# The switch. Nothing below needs space.
+sync "$etc/.pub.$$" "$state/.name.$$" "$keys.stoika.$$" 2> /dev/null || sync
+
+# The switch. Nothing below needs space. The agent first, since it can be taken back; then the keys, which
+# somebody may have made immutable; a file of our own folders cannot fail any more.
 old=$(readlink "$top/agent" || :)
-mv -f "$etc/.pub.$$" "$etc/controller.pub"
-mv -f "$state/.name.$$" "$state/name"
+back() {
+	if [ -n "$old" ]; then
+		ln -s "$old" "$top/.agent.$$" && mv -T "$top/.agent.$$" "$top/agent"
+	else
+		rm -f "$top/agent"
+	fi
+	fail "$*"
+}
+mv -T "$top/.agent.$$" "$top/agent" || fail "cannot put the link $top/agent in place"
+"$top/agent/bin/stoika-agent" version > /dev/null || back 'the agent does not run on this node'
 if cmp -s "$keys.stoika.$$" "$keys"; then
 	rm -f "$keys.stoika.$$"
 else
-	mv -f "$keys.stoika.$$" "$keys"
+	mv -f "$keys.stoika.$$" "$keys" || back "cannot replace $keys; is it immutable (lsattr) or a mount?"
 fi
-mv -T "$top/.agent.$$" "$top/agent" || fail "$top/agent is in the way"
-if ! "$top/agent/bin/stoika-agent" version > /dev/null; then
-	[ -z "$old" ] || { ln -s "$old" "$top/.agent.$$" && mv -T "$top/.agent.$$" "$top/agent"; }
-	fail 'the agent does not run on this node'
-fi
+mv -f "$etc/.pub.$$" "$etc/controller.pub" || fail "cannot replace $etc/controller.pub"
+mv -f "$state/.name.$$" "$state/name" || fail "cannot replace $state/name"
 if command -v restorecon > /dev/null 2>&1; then
 	restorecon -R "$top" "$etc" "$state" "$home/.ssh" 2> /dev/null || :
 fi

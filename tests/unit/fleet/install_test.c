@@ -219,6 +219,55 @@ TEST(a_full_node_stays_as_it_was)
 	in_node("mount -o remount,size=10m /root", NULL);
 }
 
+/* What cannot be replaced fails the whole, on a fresh node and on one with an agent. */
+static void cannot_replace(size_t first)
+{
+	static const struct {
+		const char *bar, *unbar, *reason;
+	} cases[] = {
+		{"f=/root/.ssh/authorized_keys; mount --bind $f $f",
+			"umount /root/.ssh/authorized_keys",
+			"cannot replace /root/.ssh/authorized_keys"},
+		{"cd /opt/stoika; [ ! -L agent ] || mv agent was; mkdir agent",
+			"cd /opt/stoika; rmdir agent; [ ! -L was ] || mv was agent",
+			"agent is in the way"},
+		{"cd /etc/stoika-agent; [ ! -f controller.pub ] || mv controller.pub was; mkdir "
+		 "controller.pub",
+			"cd /etc/stoika-agent; rmdir controller.pub; [ ! -f was ] || mv was "
+			"controller.pub",
+			"controller.pub is in the way"},
+	};
+	static const char look[] =
+		"find /opt/stoika /etc/stoika-agent /var/lib/stoika-agent/name /root/.ssh "
+		"! -type d 2>/dev/null | sort | xargs ls -1d -Q --time-style=+ -o; "
+		"cat /root/.ssh/authorized_keys";
+
+	for (size_t i = first; i < sizeof cases / sizeof *cases; i++) {
+		AUTO_BUF before = {0}, after = {0};
+		struct seen seen;
+
+		buf_init(&before, 65536);
+		buf_init(&after, 65536);
+		in_node(look, &before);
+		assert_int_equal(in_node(cases[i].bar, NULL), 0);
+		install(path_of("operator"), &seen);
+		assert_int_equal(in_node(cases[i].unbar, NULL), 0);
+		in_node(look, &after);
+		assert_int_equal(seen.state, RESULT_FAILED);
+		assert_non_null(strstr(seen.reason, cases[i].reason));
+		assert_string_equal(buf_text(&before), buf_text(&after));
+		no_debris();
+	}
+}
+
+TEST(what_cannot_be_replaced_stops_a_first_install)
+{
+	set_up();
+	make_archives("0", false);
+	assert_int_equal(in_node("mkdir -p /etc/stoika-agent /opt/stoika", NULL), 0);
+	cannot_replace(0);
+}
+
 TEST(installs)
 {
 	struct node_rows now = VEC_INIT;
@@ -264,6 +313,26 @@ TEST(installing_again_changes_nothing)
 	assert_int_equal(seen.state, RESULT_OK);
 	in_node(look, &after);
 	assert_string_equal(buf_text(&before), buf_text(&after));
+	no_debris();
+}
+
+TEST(what_cannot_be_replaced_stops_an_upgrade)
+{
+	set_up();
+	make_archives("1.5", false);
+	cannot_replace(1); /* the keys stay the same */
+}
+
+TEST(what_a_killed_install_left_is_removed)
+{
+	struct seen seen;
+
+	set_up();
+	in_node("touch /opt/stoika/.agent.7 /root/.ssh/authorized_keys.stoika.7 "
+		"/etc/stoika-agent/.pub.7 /var/lib/stoika-agent/.name.7; mkdir /opt/stoika/.new-1",
+		NULL);
+	install(path_of("operator"), &seen);
+	assert_int_equal(seen.state, RESULT_OK);
 	no_debris();
 }
 
