@@ -92,12 +92,18 @@ static bool holds(struct fixer *k, const struct change *whole)
 	return better;
 }
 
+/* What costs this much must mend the rack; a step on the way is not enough. */
+static bool must_mend(enum fix_kind kind)
+{
+	return kind == FIX_ADD_FEED || kind == FIX_LARGER_FEED || kind == FIX_MOVE_RACK;
+}
+
 bool fix_offer(
 	struct fixer *k, const struct change *c, const struct fix_score *now, struct audit_fix f)
 {
 	struct change whole = c->kind == FIX_MOVE_RACK ? *c : change_map(&k->part, c);
 
-	if (!k->alone && !holds(k, &whole))
+	if ((must_mend(c->kind) && now->rack >= k->before.rack) || (!k->alone && !holds(k, &whole)))
 		return false;
 	f.kind = c->kind;
 	f.rack = k->rack;

@@ -1,0 +1,69 @@
+#!/bin/sh
+# audit: verdicts and status, --lose, --fit, diff, JSON, what is asked wrongly.
+# shellcheck disable=SC1091,SC2154 # check.sh is found from where this stands, and sets STOIKA
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tests/check.sh"
+
+cat > site.yaml <<'END'
+site: case
+racks:
+  - name: r1
+    feeds:
+      - {name: A, volts: 230, phases: 1, amps: 16}
+      - {name: B, volts: 230, phases: 1, amps: 16}
+    pdus:
+      - {name: pa, feed: A, outlets: {C13: "[1-8]"}}
+      - {name: pb, feed: B, outlets: {C13: "[1-8]"}}
+device_types:
+  - {name: box, height_u: 2, watts: 700, psus: 2, psus_needed: 1, psus_min: 1}
+devices:
+  - {name: d1, type: box, rack: r1, position: 1, cords: {psu1: pa/1, psu2: pb/1}}
+  - {name: d2, type: box, rack: r1, position: 3, cords: {psu1: pa/2, psu2: pb/2}}
+END
+sed 's/watts: 700/watts: 2100/' site.yaml > heavy.yaml
+
+expect 0 "$STOIKA" audit --file site.yaml
+says 'r1 +PASS'
+expect 1 "$STOIKA" audit --file heavy.yaml
+says 'FAIL'
+says '4200.*230.*0[.]95.*19[.]22'
+says 'feeds of 32.A'
+expect 1 "$STOIKA" audit --file heavy.yaml --lose pb --policy iec100 --no-fixes --basis max
+says 'loss of PDU.pb'
+unsaid 'Fixes'
+expect 0 "$STOIKA" audit --file site.yaml --lose A
+expect 0 "$STOIKA" audit --file site.yaml --json
+ok 'the JSON can be read' sh -c '"$0" audit --file site.yaml --json | python3 -m json.tool' "$STOIKA"
+expect 0 "$STOIKA" audit --file site.yaml r1
+
+expect 0 "$STOIKA" audit --file site.yaml --fit box
+says '^1 more .box. fit'
+says 'the next one fails feed_failover'
+expect 1 "$STOIKA" audit --file site.yaml --fit box --count 9
+says '^1 of 9 more'
+expect 0 "$STOIKA" audit --file site.yaml --fit box --count 1 --json
+says '"fit": 1'
+
+expect 1 "$STOIKA" audit diff site.yaml heavy.yaml
+says '^r1: PASS -> FAIL'
+expect 0 "$STOIKA" audit diff heavy.yaml site.yaml --json
+says '"better": 1'
+expect 0 "$STOIKA" audit diff site.yaml site.yaml
+says '0 changes'
+
+# from the database
+expect 0 "$STOIKA" --db case.db init
+expect 0 "$STOIKA" --db case.db import heavy.yaml
+expect 1 "$STOIKA" --db case.db audit --site case
+expect 1 "$STOIKA" --db case.db audit r1 --html page.html
+ok 'the page is there' grep -q '</html>' page.html
+
+expect 2 "$STOIKA" audit --file site.yaml --basis guess
+warns 'no basis'
+expect 2 "$STOIKA" audit --file site.yaml --count 3
+expect 2 "$STOIKA" audit --file site.yaml --lang xx
+for wrong in '--lose nothing' '--policy nothing' '--fit nothing' 'r9'; do
+	# shellcheck disable=SC2086
+	"$STOIKA" audit --file site.yaml $wrong > /dev/null 2> err && fail "'$wrong' was taken"
+	grep -q nothing err || grep -q r9 err || fail "'$wrong' is not named: $(cat err)"
+done
