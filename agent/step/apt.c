@@ -41,6 +41,9 @@ static const char *const APT_OPTIONS[] = {
 	"Dpkg::Options::=--force-confold",
 	"-o",
 	"Dpkg::Use-Pty=0",
+	/* else a name that is not known and holds a '.' is a regular expression */
+	"-o",
+	"APT::Cmd::Pattern-Only=true",
 };
 
 /* A phrase in apt's output, what it means and what helps. */

@@ -12,6 +12,9 @@
 #include <stdio.h>
 #include <string.h>
 
+/* What a unit's name is made of: see systemd.unit(5). */
+#define NAME_SIGNS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789:-_.\\@"
+
 static const struct {
 	const char *state;
 	enum service_answer running;
@@ -39,7 +42,8 @@ static int read_wish(const json_t *args, struct service_wish *w, struct err *err
 		w->verb = STATES[i].verb;
 	}
 	w->enabled = !enabled ? SERVICE_ANY : json_is_true(enabled) ? SERVICE_YES : SERVICE_NO;
-	if (!*name || strchr(name, '/') || name[0] == '-' || name[0] == '.')
+	/* systemctl would take a '*', '?' or '[' for any number of units */
+	if (!*name || name[strspn(name, NAME_SIGNS)] || name[0] == '-' || name[0] == '.')
 		return err_set(err, E_SCHEMA, "'%.60s' is not the name of a service", name);
 	if (strlen(name) >= sizeof w->name - sizeof ".service")
 		return err_set(err, E_LIMIT, "the service's name '%.60s...' is too long", name);

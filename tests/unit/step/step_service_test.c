@@ -326,7 +326,8 @@ TEST(service_without_anything_to_manage_it)
 }
 
 static const char *const BAD[] = {"{\"name\": \"\"}", "{\"name\": \"../etc/passwd\"}",
-	"{\"name\": \"-x\"}", "{\"name\": \".x\"}"};
+	"{\"name\": \"-x\"}", "{\"name\": \".x\"}", "{\"name\": \"inst@*\"}", "{\"name\": \"ap?\"}",
+	"{\"name\": \"a[pb]p\"}", "{\"name\": \"a b\"}", "{\"name\": \"a\\nb\"}"};
 
 TEST(service_refuses_bad_names)
 {
