@@ -12,7 +12,10 @@ logs=$top/build/test-logs
 only='' long='' install=1
 passed=0 failed=0 skipped=0
 began=$(date +%s)
-failures=''
+failures='' child=''
+trap 'exit 130' INT
+trap 'exit 143' TERM
+trap '[ -z "$child" ] || kill "$child" 2> /dev/null' EXIT
 
 usage() {
 	echo "usage: run.sh [--only SUITE]... [--long] [--no-install]" >&2
@@ -63,6 +66,18 @@ result() { # CODE TEST LOG SECONDS
 	esac
 }
 
+# Runs with a limit; a TERM to this script ends it too, and all that it started.
+limited() { # SECONDS LOG CMD ...
+	limit=$1 log=$2
+	shift 2
+	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null &
+	child=$!
+	wait "$child"
+	set -- "$?"
+	child=''
+	return "$1"
+}
+
 # One test that is one command.
 check() { # TEST LIMIT CMD ...
 	test=$1 limit=$2
@@ -71,7 +86,7 @@ check() { # TEST LIMIT CMD ...
 	mkdir -p "${log%/*}"
 	started=$(date +%s)
 	code=0
-	timeout -k 10 "$limit" "$@" > "$log" 2>&1 < /dev/null || code=$?
+	limited "$limit" "$log" "$@" || code=$?
 	result "$code" "$test" "$log" $(($(date +%s) - started))
 	return "$code"
 }
@@ -98,8 +113,7 @@ check_ctest() { # SUITE BUILD LIMIT CTEST-ARG ...
 	mkdir -p "$logs/$suite"
 	say "$suite: ctest in $folder"
 	code=0
-	timeout -k 10 "$limit" ctest --test-dir "$folder" --output-on-failure --timeout 300 -j 2 "$@" \
-		> "$log" 2>&1 < /dev/null || code=$?
+	limited "$limit" "$log" ctest --test-dir "$folder" --output-on-failure --timeout 300 -j 2 "$@" || code=$?
 	good=$(grep -Ec '^ *[0-9]+/[0-9]+ Test +#.* Passed ' "$log")
 	left_out=$(grep -Ec '^ *[0-9]+/[0-9]+ Test +#.*\*\*\*Skipped' "$log")
 	bad=$(grep -E '^ *[0-9]+/[0-9]+ Test +#' "$log" | grep -Evc ' Passed |\*\*\*Skipped')
