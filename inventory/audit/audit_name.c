@@ -3,6 +3,7 @@
 #include "inventory/audit/audit.h"
 
 #include <string.h>
+#include <strings.h>
 
 static const char *plain_name(const struct model *m, struct audit_subject s)
 {
@@ -101,6 +102,21 @@ static bool find_inside(const struct model *m, const char *name, struct audit_su
 	return false;
 }
 
+/* "feed:A" says which kind is meant: its word, then the name behind the colon. */
+static const char *behind_kind(const char *name, const char *kind)
+{
+	const size_t n = strlen(kind);
+
+	return strncasecmp(name, kind, n) == 0 && name[n] == ':' ? name + n + 1 : NULL;
+}
+
+static int say_ambiguous(const char *name, enum model_noun a, enum model_noun b, struct err *err)
+{
+	err_set(err, E_CONFLICT, "both a %s and a %s are called '%s'", model_noun_name(a),
+		model_noun_name(b), name);
+	return err_hint(err, "say which: '%s:%s'", model_noun_name(a), name);
+}
+
 int audit_find(const struct model *m, const char *name, struct audit_subject *out, struct err *err)
 {
 	const struct searched all[] = {{NOUN_FEED, m->feeds.n}, {NOUN_PDU, m->pdus.n},
@@ -108,15 +124,17 @@ int audit_find(const struct model *m, const char *name, struct audit_subject *ou
 	unsigned found = 0;
 
 	for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-		const size_t row = find_plain(m, all[i], name);
+		const char *rest = behind_kind(name, model_noun_name(all[i].noun));
+		size_t row = find_plain(m, all[i], name);
 
+		if (row == MODEL_NONE && rest)
+			row = find_plain(m, all[i], rest);
 		if (row == MODEL_NONE)
 			continue;
 		if (found++ == 0)
 			*out = (struct audit_subject){all[i].noun, row};
 		else
-			return err_set(err, E_CONFLICT, "both a %s and a %s are called '%s'",
-				model_noun_name(out->noun), model_noun_name(all[i].noun), name);
+			return say_ambiguous(name, out->noun, all[i].noun, err);
 	}
 	if (found || find_inside(m, name, out))
 		return 0;

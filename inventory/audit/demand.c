@@ -86,7 +86,7 @@ double demand_after(
 	const double stated = model_stated(t->watts_dc) ? t->watts_dc : watts * ETA_ASSUMED;
 	double dc = stated;
 
-	if (alive == 0)
+	if (alive == 0 || !(watts > 0)) /* no share can be taken of nothing */
 		return 0;
 	if (alive >= d->psus)
 		return watts;

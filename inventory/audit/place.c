@@ -16,9 +16,9 @@ struct places {
 	const struct device_type *type;
 	size_t feeds[FEEDS_MAX]; /* elements */
 	unsigned n;
-	bool *used;    /* outlets */
-	double *extra; /* W that this placement adds, by element */
-	double watts;  /* of a PSU */
+	bool *used;         /* outlets */
+	double (*extra)[3]; /* A that this placement adds, by element and line */
+	double watts;       /* of a PSU */
 };
 
 static bool serves(const struct places *p, size_t pdu)
@@ -70,6 +70,30 @@ static bool fits_in(const struct device_type *t, const char *outlet)
 	return strcmp(outlet, "C13") == 0 || strcmp(outlet, "C15") == 0;
 }
 
+static bool on_line(uint8_t phase, unsigned line)
+{
+	if (phase >= PHASE_L1 && phase <= PHASE_L3)
+		return phase - PHASE_L1 == (int)line;
+	if (phase >= PHASE_L1L2 && phase <= PHASE_L3L1)
+		return phase - PHASE_L1L2 != (int)((line + 1) % 3);
+	return true;
+}
+
+/* What the fullest of the outlet's lines carries in e, with what this placement adds. */
+static double amps_on(const struct places *p, uint32_t e, uint8_t phase)
+{
+	const struct element_load *l = &p->a->loads.normal[e];
+	double most = 0;
+
+	for (unsigned i = 0; i < 3; i++) {
+		const double amps = p->a->graph.at[e].phases == 3 ? l->lines[i] : l->amps;
+
+		if (on_line(phase, i) && amps + p->extra[e][i] > most)
+			most = amps + p->extra[e][i];
+	}
+	return most;
+}
+
 /* How full what is above the outlet is: its bank first, then its line of the PDU. */
 static double fullness(const struct places *p, size_t outlet)
 {
@@ -78,15 +102,8 @@ static double fullness(const struct places *p, size_t outlet)
 	double full = 0;
 
 	for (uint32_t e = g->at[own].parent; e != GRAPH_NONE && g->at[e].level < LEVEL_FEED;
-		e = g->at[e].parent) {
-		const struct element_load *l = &p->a->loads.normal[e];
-		const uint8_t phase = g->at[own].up;
-		double amps = l->amps;
-
-		if (g->at[e].phases == 3 && phase >= PHASE_L1 && phase <= PHASE_L3)
-			amps = l->lines[phase - PHASE_L1];
-		full += amps + p->extra[e];
-	}
+		e = g->at[e].parent)
+		full += amps_on(p, e, g->at[own].up);
 	return full;
 }
 
@@ -120,7 +137,8 @@ static void take_outlet(struct places *p, size_t outlet, struct place *out)
 	out->outlets[out->n++] = outlet;
 	for (uint32_t e = g->at[own].parent; e != GRAPH_NONE && g->at[e].level < LEVEL_FEED;
 		e = g->at[e].parent)
-		p->extra[e] += g->at[e].level == LEVEL_PDU ? amps / 3 : amps;
+		for (unsigned i = 0; i < 3; i++)
+			p->extra[e][i] += on_line(g->at[own].up, i) ? amps : 0;
 }
 
 /* Feeds that carry least come first, so that two PSUs find the two emptiest of three. */

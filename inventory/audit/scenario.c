@@ -86,19 +86,29 @@ static struct element_load load_of(const struct sim *s, uint32_t i, const double
 	return l;
 }
 
-/* Adds watts of a cord to all that is above it; the first touch copies the normal load. */
-static void add_above(struct sim *s, uint32_t cord, double watts)
+/* The first touch in a play copies the normal load. */
+static void touch(struct sim *s, uint32_t e)
+{
+	if (s->element_mark[e] == s->play)
+		return;
+	s->element_mark[e] = s->play;
+	memcpy(s->now[e], s->normal[e], sizeof s->now[e]);
+	*vec_push(&s->touched) = e;
+}
+
+/* Adds watts of a cord to all that is above it; not to what is dark below lost (or GRAPH_NONE). */
+static void add_above(struct sim *s, uint32_t cord, double watts, uint32_t lost)
 {
 	const struct graph *g = s->g;
 	uint8_t phase = g->cord_phase[cord];
+	bool dark = lost != GRAPH_NONE;
 
 	for (uint32_t e = graph_outlet(g, cord); e != GRAPH_NONE; e = g->at[e].parent) {
-		if (s->element_mark[e] != s->play) {
-			s->element_mark[e] = s->play;
-			memcpy(s->now[e], s->normal[e], sizeof s->now[e]);
-			*vec_push(&s->touched) = e;
+		if (!dark) {
+			touch(s, e);
+			s->now[e][phase] += watts;
 		}
-		s->now[e][phase] += watts;
+		dark = dark && e != lost;
 		watts *= g->at[e].gain;
 		if (g->at[e].up != PHASE_UNSTATED)
 			phase = g->at[e].up;
@@ -118,9 +128,21 @@ static void set_cord(struct sim *s, uint32_t cord, double watts)
 		s->cord_mark[cord] == s->play ? s->cord_now[cord] : normal_watts(s, cord);
 
 	if (watts != was)
-		add_above(s, cord, watts - was);
+		add_above(s, cord, watts - was, GRAPH_NONE);
 	s->cord_mark[cord] = s->play;
 	s->cord_now[cord] = watts;
+}
+
+/* The cord goes dark with what is lost above it; nothing below that is worth a look any more. */
+static void drop_cord(struct sim *s, uint32_t cord, uint32_t lost)
+{
+	const double was =
+		s->cord_mark[cord] == s->play ? s->cord_now[cord] : normal_watts(s, cord);
+
+	if (s->g->at[lost].parent != GRAPH_NONE)
+		add_above(s, cord, -was, lost);
+	s->cord_mark[cord] = s->play;
+	s->cord_now[cord] = 0;
 }
 
 static void make_normal(struct sim *s)
@@ -273,7 +295,7 @@ static void kill_element(struct sim *s, uint32_t e)
 		if (s->cord_dead[cord] == s->play)
 			continue;
 		s->cord_dead[cord] = s->play;
-		set_cord(s, cord, 0);
+		drop_cord(s, cord, e);
 		if (s->queued[device] != s->round) {
 			s->queued[device] = s->round;
 			*vec_push(&s->queue) = device;
@@ -342,9 +364,10 @@ static void note_loads(struct sim *s, uint32_t loss)
 	vec_each(&s->touched, uint32_t, e) {
 		struct element_load l;
 
-		if (s->dead_mark[*e] == s->play)
-			continue;
 		l = load_of(s, *e, s->now[*e]);
+		if ((l.amps <= s->r.by_line[*e].amps && l.watts <= s->r.by_watts[*e].watts) ||
+			is_dark(s, *e))
+			continue;
 		l.loss = loss;
 		if (l.amps > s->r.by_line[*e].amps)
 			s->r.by_line[*e] = l;
@@ -360,6 +383,15 @@ static double strain(const struct sim *s, uint32_t e, const double w[PHASE_N])
 	return s->g->at[e].level == LEVEL_UPS ? l.watts : l.amps;
 }
 
+/* Whether it, or something above it, is lost. */
+static bool is_dark(const struct sim *s, uint32_t e)
+{
+	for (; e != GRAPH_NONE; e = s->g->at[e].parent)
+		if (s->dead_mark[e] == s->play)
+			return true;
+	return false;
+}
+
 /* Those of the lowest level that are above their rating, for breakers near the load trip first. */
 static void find_trips(struct sim *s, const uint32_t *at, size_t n)
 {
@@ -370,8 +402,8 @@ static void find_trips(struct sim *s, const uint32_t *at, size_t n)
 		const uint32_t e = at[i];
 		const enum level level = s->g->at[e].level;
 
-		if (isnan(s->rating[e]) || s->dead_mark[e] == s->play || level > lowest ||
-			!(strain(s, e, s->now[e]) > s->rating[e] + TRIP_TOLERANCE))
+		if (isnan(s->rating[e]) || level > lowest ||
+			!(strain(s, e, s->now[e]) > s->rating[e] + TRIP_TOLERANCE) || is_dark(s, e))
 			continue;
 		if (level < lowest)
 			s->trips.n = 0;
@@ -386,9 +418,7 @@ static void touch_overloaded(struct sim *s)
 		if (isnan(s->rating[e]) ||
 			!(strain(s, e, s->normal[e]) > s->rating[e] + TRIP_TOLERANCE))
 			continue;
-		s->element_mark[e] = s->play;
-		memcpy(s->now[e], s->normal[e], sizeof s->now[e]);
-		*vec_push(&s->touched) = e;
+		touch(s, e);
 	}
 }
 
@@ -435,7 +465,7 @@ static void follow_trips(struct sim *s, uint32_t loss)
 
 void sim_play(struct sim *s, const struct audit_subject *lost, size_t n, uint32_t loss)
 {
-	bool above = n > 0;
+	bool above = n == 1; /* several at once are no common cause */
 
 	s->play++;
 	s->round++;

@@ -200,6 +200,26 @@ static void put_terms(const struct text_out *t, const struct audit *a)
 	buf_addf(t->out, "\n%s\n", buf_text(&text));
 }
 
+/* Each fact that was assumed, and who uses it or where it is from. */
+static void put_assumed(const struct text_out *t, const struct audit *a)
+{
+	struct arena *arena = arena_new();
+	struct view_lines lines = VEC_INIT;
+	char label[64];
+	AUTO_BUF text;
+
+	buf_init(&text, 1u << 14);
+	view_assumed(a, t->lang, arena, &lines);
+	snprintf(label, sizeof label, "%s:", text_get(t->lang, TEXT_ASSUMED));
+	vec_each(&lines, const struct view_line, l) {
+		buf_clear(&text);
+		buf_addf(&text, "%s (%s)", l->what, l->value);
+		put_wrapped(t, label, buf_text(&text));
+	}
+	vec_done(&lines);
+	arena_free(arena);
+}
+
 static void print_audit(const struct audit_report *r, const struct report_opts *o, struct buf *out)
 {
 	const struct audit *a = r->audit;
@@ -221,6 +241,7 @@ static void print_audit(const struct audit_report *r, const struct report_opts *
 		put_fixes(&t, r, k->rack);
 	}
 	put_terms(&t, a);
+	put_assumed(&t, a);
 }
 
 void report_audit(const struct audit_report *r, const struct report_opts *o, struct buf *out)
