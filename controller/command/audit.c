@@ -141,7 +141,7 @@ static int find_fixes(const struct invocation *inv, const struct audit *a,
 		*vec_push(&racks) = *r;
 	vec_sort(&racks, by_verdict);
 	for (size_t i = 0; i < racks.n && rc == 0; i++) {
-		const bool bad = racks.at[i].verdict == AUDIT_FAIL && i < FIX_RACKS_MAX;
+		const bool bad = i < FIX_RACKS_MAX && racks.at[i].verdict == AUDIT_FAIL;
 
 		if (o->n_racks || bad)
 			rc = fix_find(inv->arena, a, o, racks.at[i].rack, out, err);

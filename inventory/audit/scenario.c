@@ -359,6 +359,15 @@ static void note_fates(struct sim *s, bool above, uint32_t loss)
 	}
 }
 
+/* Whether it, or something above it, is lost. */
+static bool is_dark(const struct sim *s, uint32_t e)
+{
+	for (; e != GRAPH_NONE; e = s->g->at[e].parent)
+		if (s->dead_mark[e] == s->play)
+			return true;
+	return false;
+}
+
 static void note_loads(struct sim *s, uint32_t loss)
 {
 	vec_each(&s->touched, uint32_t, e) {
@@ -381,15 +390,6 @@ static double strain(const struct sim *s, uint32_t e, const double w[PHASE_N])
 	const struct element_load l = load_of(s, e, w);
 
 	return s->g->at[e].level == LEVEL_UPS ? l.watts : l.amps;
-}
-
-/* Whether it, or something above it, is lost. */
-static bool is_dark(const struct sim *s, uint32_t e)
-{
-	for (; e != GRAPH_NONE; e = s->g->at[e].parent)
-		if (s->dead_mark[e] == s->play)
-			return true;
-	return false;
 }
 
 /* Those of the lowest level that are above their rating, for breakers near the load trip first. */
