@@ -5,7 +5,9 @@
 
 #include <string.h>
 
-#define NAME_WIDTH 28
+#define LINE_WIDTH   80
+#define NAME_WIDTH   24
+#define OPTION_WIDTH 24
 
 static const char EXITS[] = "Exit status: 0 ok, 1 some nodes failed or findings at FAIL, 2 usage,\n"
 			    "3 refused by a check, 4 cannot reach, 70 our bug.\n";
@@ -15,6 +17,37 @@ static void add_padded(struct buf *out, const char *text, size_t width)
 	buf_add_text(out, text);
 	for (size_t n = strlen(text); n < width; n++)
 		buf_add_char(out, ' ');
+}
+
+/* Text in lines that end before LINE_WIDTH, from column 'indent' on; an empty line divides
+ * paragraphs. */
+static void add_filled(struct buf *out, const char *text, size_t indent)
+{
+	size_t column = indent;
+
+	for (const char *p = text; *p;) {
+		const size_t n = strcspn(p, " \n");
+
+		if (n > 0 && column > indent && column + 1 + n >= LINE_WIDTH) {
+			buf_add_char(out, '\n');
+			add_padded(out, "", indent);
+			column = indent;
+		}
+		if (n > 0 && column > indent) {
+			buf_add_char(out, ' ');
+			column++;
+		}
+		buf_add(out, p, n);
+		column += n;
+		p += n;
+		if (p[0] == '\n' && p[1] == '\n') {
+			buf_add_text(out, "\n\n");
+			add_padded(out, "", indent);
+			column = indent;
+		}
+		p += strspn(p, " \n");
+	}
+	buf_add_char(out, '\n');
 }
 
 static const char *usage_of(const struct command *c, struct buf *line)
@@ -42,7 +75,7 @@ void help_overview(struct buf *out)
 		} else {
 			add_padded(out, usage, NAME_WIDTH + 2);
 		}
-		buf_addf(out, "%s\n", (*c)->summary);
+		add_filled(out, (*c)->summary, NAME_WIDTH + 4);
 	}
 	buf_addf(out,
 		"\nNODES is a range: gpu[01-16], a,b  a,-b  a@b  rack=R1 role=gpu ~regex all.\n"
@@ -54,11 +87,13 @@ static void add_option(struct buf *out, const struct option *o)
 {
 	AUTO_BUF line = {0};
 
-	buf_init(&line, 128);
+	buf_init(&line, 512);
 	buf_addf(&line, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 	buf_add_text(out, "  ");
-	add_padded(out, buf_text(&line), 26);
-	buf_addf(out, "%s%s\n", o->about, o->many ? "; may be given again" : "");
+	add_padded(out, buf_text(&line), OPTION_WIDTH);
+	buf_clear(&line);
+	buf_addf(&line, "%s%s", o->about, o->many ? "; may be given again" : "");
+	add_filled(out, buf_text(&line), OPTION_WIDTH + 2);
 }
 
 void help_command(const struct command *c, struct buf *out)
@@ -67,8 +102,10 @@ void help_command(const struct command *c, struct buf *out)
 
 	buf_init(&line, 256);
 	buf_addf(out, "usage: stoika %s\n\n%s\n", usage_of(c, &line), c->summary);
-	if (c->about)
-		buf_addf(out, "\n%s", c->about);
+	if (c->about) {
+		buf_add_char(out, '\n');
+		add_filled(out, c->about, 0);
+	}
 	buf_add_text(out, "\noptions:\n");
 	for (const struct option *o = c->options; o && o->name; o++)
 		add_option(out, o);
@@ -103,17 +140,39 @@ static void add_option_words(struct buf *out, const struct command *c)
 	buf_add_text(out, "--db --json --help");
 }
 
+/* Two words are asked first: 'audit' begins 'audit diff'. */
+static void add_option_cases(struct buf *out, bool two_words)
+{
+	for (const struct command *const *c = COMMANDS; *c; c++) {
+		if ((strchr((*c)->name, ' ') != NULL) != two_words)
+			continue;
+		buf_addf(out, "\t\"%s\"*) words=\"", (*c)->name);
+		add_option_words(out, *c);
+		buf_add_text(out, "\" ;;\n");
+	}
+}
+
+/* Of "racks|nodes|runs [SITE|NODES]" the first word's choices; capitals are no words to type. */
+static void add_choices(struct buf *out, const struct command *c)
+{
+	const size_t n = strcspn(c->args, " ");
+
+	if (!memchr(c->args, '|', n) || strcspn(c->args, "ABCDEFGHIJKLMNOPQRSTUVWXYZ") < n)
+		return;
+	buf_addf(out, "\t%s) words=\"", c->name);
+	for (size_t i = 0; i < n; i++)
+		buf_add_char(out, c->args[i] == '|' ? ' ' : c->args[i]);
+	buf_add_text(out, "\" ;;\n");
+}
+
 void help_completion_bash(struct buf *out)
 {
 	buf_add_text(out, "# bash completion of stoika; source it or put it into "
 			  "/usr/share/bash-completion/completions/stoika\n_stoika()\n{\n"
 			  "\tlocal cur=${COMP_WORDS[COMP_CWORD]} words=\"\"\n\tCOMPREPLY=()\n"
 			  "\tcase \"${COMP_WORDS[*]:1:2}\" in\n");
-	for (const struct command *const *c = COMMANDS; *c; c++) {
-		buf_addf(out, "\t\"%s\"*) words=\"", (*c)->name);
-		add_option_words(out, *c);
-		buf_add_text(out, "\" ;;\n");
-	}
+	add_option_cases(out, true);
+	add_option_cases(out, false);
 	buf_add_text(out, "\tesac\n\tif [ \"$COMP_CWORD\" -eq 1 ]; then words=\"");
 	add_words(out, "");
 	buf_add_text(
@@ -122,6 +181,8 @@ void help_completion_bash(struct buf *out)
 		const char *name = (*c)->name;
 		const size_t head = strcspn(name, " ");
 
+		if (!name[head])
+			add_choices(out, *c);
 		if (!name[head] || (c != COMMANDS && strncmp(c[-1]->name, name, head + 1) == 0))
 			continue;
 		buf_addf(out, "\t%.*s) words=\"", (int)head, name);
@@ -177,9 +238,8 @@ void help_manual(struct buf *out)
 		add_roff(out, (*c)->summary);
 		buf_add_text(out, ".\n");
 		if ((*c)->about) {
-			buf_add_text(out, ".PP\n.nf\n");
+			buf_add_text(out, ".PP\n");
 			add_roff(out, (*c)->about);
-			buf_add_text(out, ".fi\n");
 		}
 		for (const struct option *o = (*c)->options; o && o->name; o++) {
 			buf_add_text(out, ".TP\n");

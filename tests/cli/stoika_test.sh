@@ -29,6 +29,14 @@ done
 expect 0 "$STOIKA" completion bash
 cp "$CHECK_DIR/out" completion.bash
 ok 'the completion is a shell program' bash -n completion.bash
+# shellcheck disable=SC2016 # for the inner shell
+ok 'it knows the second word' bash -c '. ./completion.bash; COMP_WORDS=(stoika audit diff --); COMP_CWORD=3
+	_stoika; case "${COMPREPLY[*]}" in *--lose*) exit 1 ;; *--policy*) ;; *) exit 1 ;; esac
+	COMP_WORDS=(stoika list r); COMP_CWORD=2; _stoika; [ "${COMPREPLY[*]}" = "racks runs" ]'
+for c in '' agent apply audit catalog export import init list plan run; do
+	expect 0 "$STOIKA" help $c
+	ok "help $c within 80 columns" sh -c "! grep -E '^.{81}' '$CHECK_DIR/out'"
+done
 ok 'every command has its help' sh -c "'$STOIKA' help | grep -q 'agent install'"
 "$STOIKA" manual > manual.1
 ok 'the manual is roff' sh -c '! command -v man > /dev/null || ! man -l --warnings manual.1 2>&1 > /dev/null | grep .'
