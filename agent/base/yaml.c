@@ -214,7 +214,7 @@ static const struct {
 	{"found character that cannot start any token", NULL, false,
 		"this character cannot begin a value", "put the value in quotes"},
 	{"found a tab character that violates indentation", NULL, false, "a tab cannot indent",
-		"indent by blanks"},
+		"indent with spaces"},
 	{"found unknown escape character", NULL, false, "unknown escape in a double-quoted text",
 		"write '\\\\' for a backslash, or use single quotes"},
 };
@@ -241,7 +241,7 @@ static int refuse_problem(struct builder *b, struct err *err)
 	}
 	if (rest.n && rest.p[0] == '\t') {
 		msg = "a tab cannot indent";
-		hint = "indent by blanks";
+		hint = "indent with spaces";
 	}
 	if (at_context && p->context)
 		at = place_of_mark(p->context_mark);

@@ -131,7 +131,7 @@ static int parse_items(struct parser *p, struct expr *e, const char *close, stru
 	int rc;
 
 	while (!tok_is(&p->tok, close)) {
-		if (n > 0 && (rc = expect(p, ",", err)) < 0)
+		if (n > 0 && (rc = expect(p, p->tok.kind == TOK_END ? close : ",", err)) < 0)
 			return rc;
 		if (n > 0 && tok_is(&p->tok, close))
 			break;

@@ -28,8 +28,11 @@ static int check_literal(
 static int load_computed(const struct loader *l, struct step_arg *a, const char *what,
 	struct readable may, struct err *err)
 {
+	const char between = str_find_str(a->at->text, STR_LIT("{{")) == STR_NONE ? ' ' : '\n';
+	struct str rest = str_first(a->at->text, 60), word;
 	bool list = a->param->type == PARAM_LIST;
 	int rc = load_template(l, a->at, what, may, &a->text, err);
+	AUTO_BUF words = {0};
 
 	if (rc < 0 || template_single(a->text))
 		return rc;
@@ -37,8 +40,12 @@ static int load_computed(const struct loader *l, struct step_arg *a, const char 
 		type_name(a->param->type));
 	if (!list)
 		return err_hint(err, "write %s: {key: value}", a->param->name);
-	return err_hint(err, "write %s: [" STR_FMT "]", a->param->name,
-		STR_ARG(str_first(a->at->text, 60)));
+	buf_init(&words, 256);
+	while (str_next(&rest, between, &word))
+		if (word.n > 0)
+			buf_addf(&words, "%s" STR_FMT "%s", words.n ? " " : "", STR_ARG(word),
+				rest.n && word.p[word.n - 1] != ',' ? "," : "");
+	return err_hint(err, "write %s: [%s]", a->param->name, buf_text(&words));
 }
 
 static int load_many(const struct loader *l, struct step_arg *a, const char *what,
