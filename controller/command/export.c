@@ -79,7 +79,7 @@ static int run_export(struct invocation *inv)
 {
 	struct export_files files = VEC_INIT;
 	struct losses losses = {0};
-	enum export_format format;
+	enum export_format format = EXPORT_YAML;
 	struct store *s = NULL;
 	struct model *m = NULL;
 	struct err err;

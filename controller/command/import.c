@@ -62,6 +62,29 @@ static void print_losses(const struct losses *losses)
 	session_print(&text);
 }
 
+static void add_count(struct buf *out, const char *before, size_t n, const char *noun)
+{
+	buf_addf(out, "%s%zu %s%s", before, n, noun, n == 1 ? "" : "s");
+}
+
+static void print_counts(const struct model *m, bool dry)
+{
+	AUTO_BUF text = {0};
+
+	buf_init(&text, 1024);
+	buf_addf(&text, "site '%s': ", m->site);
+	add_count(&text, "", m->racks.n, "rack");
+	add_count(&text, ", ", m->feeds.n, "feed");
+	add_count(&text, ", ", m->pdus.n, "PDU");
+	add_count(&text, ", ", m->devices.n, "device");
+	add_count(&text, ", ", m->cords.n, "cord");
+	add_count(&text, ", ", m->cables.n, "cable");
+	add_count(&text, ", ", m->nodes.n, "node");
+	buf_addf(&text, "\n%s\n",
+		dry ? "dry: nothing was stored" : "next: stoika list racks, stoika audit");
+	session_print(&text);
+}
+
 static void say_imported(
 	const struct invocation *inv, const struct model *m, const struct losses *losses)
 {
@@ -69,10 +92,7 @@ static void say_imported(
 	AUTO_JSON doc = NULL;
 
 	if (!inv->json) {
-		printf("site '%s': %zu racks, %zu feeds, %zu PDUs, %zu devices, %zu cords, %zu cables, "
-		       "%zu nodes%s\n",
-			m->site, m->racks.n, m->feeds.n, m->pdus.n, m->devices.n, m->cords.n,
-			m->cables.n, m->nodes.n, dry ? " (dry: nothing was stored)" : "");
+		print_counts(m, dry);
 		print_losses(losses);
 		return;
 	}

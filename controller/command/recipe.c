@@ -49,21 +49,59 @@ static json_t *recipe_json(const struct recipe *r)
 	return obj;
 }
 
+static void add_count(struct buf *out, const char *before, unsigned n, const char *noun)
+{
+	buf_addf(out, "%s%u %s%s", before, n, noun, n == 1 ? "" : "s");
+}
+
+/* A preset as one would write it on the command line. */
+static void add_preset(struct buf *out, json_t *preset)
+{
+	const char *key, *between = "";
+	json_t *value;
+	size_t i;
+
+	if (json_is_string(preset)) {
+		buf_add_text(out, *json_string_value(preset) ? json_string_value(preset) : "empty");
+	} else if (json_is_array(preset) && json_array_size(preset) > 0) {
+		json_array_foreach(preset, i, value)
+		{
+			buf_addf(out, "%s%s", between, json_string_value(value));
+			between = ",";
+		}
+	} else if (json_is_object(preset) && json_object_size(preset) > 0) {
+		json_object_foreach(preset, key, value)
+		{
+			buf_addf(out, "%s%s=%s", between, key, json_string_value(value));
+			between = ",";
+		}
+	} else if (json_is_array(preset) || json_is_object(preset)) {
+		buf_add_text(out, "empty");
+	} else {
+		json_write(preset, out);
+	}
+}
+
 static void recipe_text(const struct recipe *r, struct buf *out)
 {
-	buf_addf(out, "%s: %s\n%u steps, %u handlers, %u checks\n", r->name, r->about, r->n_steps,
-		r->n_handlers, r->n_checks);
+	buf_addf(out, "%s%s%s\nno mistakes: ", r->name, r->about ? ": " : "",
+		r->about ? r->about : "");
+	add_count(out, "", r->n_steps, "step");
+	add_count(out, ", ", r->n_handlers, "handler");
+	add_count(out, ", ", r->n_checks, "check");
+	buf_add_char(out, '\n');
 	for (unsigned i = 0; i < r->n_params; i++) {
 		const struct recipe_param *p = &r->params[i];
-		AUTO_BUF preset = {0};
 
-		buf_init(&preset, 64 << 10);
-		if (p->preset)
-			json_write(p->preset, &preset);
-		else
-			buf_add_text(&preset, "must be given");
-		buf_addf(out, "  %-18s %-6s %s (%s)\n", p->name, TYPE_NAMES[p->type],
-			p->about ? p->about : "", buf_text(&preset));
+		buf_addf(out, "  %-18s %-6s %s\n%28s", p->name, TYPE_NAMES[p->type],
+			p->about ? p->about : "", "");
+		if (p->preset) {
+			buf_add_text(out, "default: ");
+			add_preset(out, p->preset);
+		} else {
+			buf_add_text(out, "must be given");
+		}
+		buf_add_char(out, '\n');
 	}
 }
 
