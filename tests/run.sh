@@ -1,7 +1,8 @@
 #!/bin/sh
 # run.sh [--only SUITE]... [--long] [--no-install]: all tests, from a bare Debian 12 to one line of figures.
 #
-# Suites, in this order: build style unit cppcheck analyzer cli plan fault fuzz lab e2e, and with --long tidy. Those that need a build
+# Suites, in this order: build style unit cppcheck analyzer cli browser plan fault fuzz
+# lab e2e, and with --long tidy. Those that need a build
 # make it first. Logs go to build/test-logs/SUITE/; a failing test's end is shown. Status 1 if one failed.
 # Root is needed by lab and e2e, which non-root leaves out as skipped, and to install packages.
 set -u
@@ -174,7 +175,7 @@ fuzz_targets() {
 
 run_suites() {
 	asan=''
-	if wanted build unit analyzer tidy cli plan fault; then configure asan && asan=1 && build asan all; fi
+	if wanted build unit analyzer tidy cli browser plan fault; then configure asan && asan=1 && build asan all; fi
 	if wanted build e2e; then configure release && build release 'all agent-folder'; fi
 	if wanted style; then check style 300 sh tests/style.sh; fi
 	if wanted unit && [ -n "$asan" ]; then check_ctest unit build/asan 1800 -E '^(style|cli/|fuzz/)'; fi
@@ -187,6 +188,7 @@ run_suites() {
 	if wanted analyzer && [ -n "$asan" ]; then check analyzer 1500 sh tests/analyze.sh gcc build/asan; fi
 	if [ -n "$long" ] && wanted tidy && [ -n "$asan" ]; then check tidy 7200 sh tests/analyze.sh tidy build/asan; fi
 	if wanted cli; then check_scripts cli 300 build/asan; fi
+	if wanted browser; then check_scripts browser 900 build/asan; fi
 	if wanted plan; then check_scripts plan 300 build/asan; fi
 	if wanted fault; then check_scripts fault 600 build/asan; fi
 	if wanted fuzz; then

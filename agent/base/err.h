@@ -59,7 +59,8 @@ struct err {
 /* Each sets *err (which may be NULL) and returns -code, so that "return err_set(...)" works. */
 int err_set(struct err *err, enum ec code, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
-/* Appends ": strerror"; a full disk gets its hint; maps ENOENT, EEXIST, EACCES, ENOSPC/EDQUOT, ETIMEDOUT ... to our codes. */
+/* Appends ": strerror"; a full disk gets its hint; maps ENOENT, EEXIST, EACCES, ENOSPC/EDQUOT,
+ * ETIMEDOUT ... to our codes. */
 int err_sys(struct err *err, int sys, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Like err_set, for something read from a file; line and col are 1-based. */
 int err_at(struct err *err, enum ec code, const char *file, unsigned line, unsigned col,
