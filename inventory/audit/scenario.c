@@ -371,16 +371,17 @@ static bool is_dark(const struct sim *s, uint32_t e)
 static void note_loads(struct sim *s, uint32_t loss)
 {
 	vec_each(&s->touched, uint32_t, e) {
-		struct element_load l;
+		const bool totals = s->g->at[*e].level != LEVEL_OUTLET; /* one line: the same */
+		struct element_load l = load_of(s, *e, s->now[*e]);
+		const bool line = l.amps > s->r.by_line[*e].amps;
+		const bool total = totals && l.watts > s->r.by_watts[*e].watts;
 
-		l = load_of(s, *e, s->now[*e]);
-		if ((l.amps <= s->r.by_line[*e].amps && l.watts <= s->r.by_watts[*e].watts) ||
-			is_dark(s, *e))
+		if ((!line && !total) || is_dark(s, *e))
 			continue;
 		l.loss = loss;
-		if (l.amps > s->r.by_line[*e].amps)
+		if (line)
 			s->r.by_line[*e] = l;
-		if (l.watts > s->r.by_watts[*e].watts)
+		if (total)
 			s->r.by_watts[*e] = l;
 	}
 }

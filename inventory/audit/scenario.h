@@ -46,8 +46,9 @@ struct rack_cascade {
 
 /* What one pass over the losses found; arrays by element, device, rack. */
 struct sim_result {
-	struct element_load *normal, *by_line, *by_watts; /* by_: worst after a loss */
-	struct device_fate *below, *above; /* of losses up to the feed; of panels and UPSs */
+	struct element_load *normal;
+	struct element_load *by_line, *by_watts; /* worst after a loss; by_watts: not of outlets */
+	struct device_fate *below, *above;       /* of losses up to the feed; of panels and UPSs */
 	struct rack_cascade *cascades;
 };
 
