@@ -14,6 +14,9 @@
 #include <limits.h>
 #include <string.h>
 
+/* A larger file of another size is not read just to be shown. */
+#define SHOWN_HASH_MAX (INT64_C(64) << 20)
+
 int content_find(const struct step_env *env, const char *folder, const char *source,
 	struct buf *out, const struct manifest_file **file, struct err *err)
 {
@@ -83,6 +86,9 @@ static void show_hashes(struct step_report *rep, const struct stat *st, const ch
 	if (!st)
 		report_addf(
 			rep, "content sha256 %.12s (size %" PRIu64 ")\n", hex, wanted_size(want));
+	else if (!*old_hex)
+		report_addf(rep, "content of size %lld -> sha256 %.12s (size %" PRIu64 ")\n",
+			(long long)st->st_size, hex, wanted_size(want));
 	else
 		report_addf(rep, "content sha256 %.12s -> %.12s (size %lld -> %" PRIu64 ")\n",
 			old_hex, hex, (long long)st->st_size, wanted_size(want));
@@ -107,7 +113,8 @@ static int show_diff(struct step_env *env, const char *path, const struct stat *
 	if (shown && st)
 		shown = (uint64_t)st->st_size <= DIFF_TEXT_MAX && old_text(env, path, &old);
 	if (!shown) {
-		rc = st ? hash_target(env, path, hex, err) : 0;
+		if (st && st->st_size <= SHOWN_HASH_MAX)
+			rc = hash_target(env, path, hex, err);
 		if (rc == 0)
 			show_hashes(rep, st, hex, want);
 		return rc;

@@ -82,6 +82,23 @@ TEST(file_of_bytes_shows_hashes)
 	tree_done(&t);
 }
 
+/* Reading it would take hours. */
+TEST(file_replaces_a_huge_one_unread)
+{
+	char path[512];
+	TREE;
+
+	tree_write(&t, "huge", "");
+	tree_path(&t, "huge", path);
+	assert_int_equal(truncate(path, (off_t)1 << 40), 0);
+	assert_int_equal(
+		tree_check(&t, "file", "{\"path\": \"/huge\", \"content\": \"x\"}"), STEP_DIFFERS);
+	assert_true(tree_said(&t, "content of size 1099511627776 -> sha256 "));
+	tree_converge(&t, "file", "{\"path\": \"/huge\", \"content\": \"x\"}");
+	assert_string_equal(tree_read(&t, "huge"), "x");
+	tree_done(&t);
+}
+
 TEST(file_diff_is_capped_and_marked)
 {
 	struct buf args;
