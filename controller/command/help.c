@@ -19,9 +19,7 @@ static void add_padded(struct buf *out, const char *text, size_t width)
 		buf_add_char(out, ' ');
 }
 
-/* Text in lines that end before LINE_WIDTH, from column 'indent' on; an empty line divides
- * paragraphs. */
-static void add_filled(struct buf *out, const char *text, size_t indent)
+void help_add_filled(struct buf *out, const char *text, size_t indent)
 {
 	size_t column = indent;
 
@@ -75,7 +73,7 @@ void help_overview(struct buf *out)
 		} else {
 			add_padded(out, usage, NAME_WIDTH + 2);
 		}
-		add_filled(out, (*c)->summary, NAME_WIDTH + 4);
+		help_add_filled(out, (*c)->summary, NAME_WIDTH + 4);
 	}
 	buf_addf(out,
 		"\nNODES is a range: gpu[01-16], a,b  a,-b  a@b  rack=R1 role=gpu ~regex all.\n"
@@ -93,7 +91,7 @@ static void add_option(struct buf *out, const struct option *o)
 	add_padded(out, buf_text(&line), OPTION_WIDTH);
 	buf_clear(&line);
 	buf_addf(&line, "%s%s", o->about, o->many ? "; may be given again" : "");
-	add_filled(out, buf_text(&line), OPTION_WIDTH + 2);
+	help_add_filled(out, buf_text(&line), OPTION_WIDTH + 2);
 }
 
 void help_command(const struct command *c, struct buf *out)
@@ -104,7 +102,7 @@ void help_command(const struct command *c, struct buf *out)
 	buf_addf(out, "usage: stoika %s\n\n%s\n", usage_of(c, &line), c->summary);
 	if (c->about) {
 		buf_add_char(out, '\n');
-		add_filled(out, c->about, 0);
+		help_add_filled(out, c->about, 0);
 	}
 	buf_add_text(out, "\noptions:\n");
 	for (const struct option *o = c->options; o && o->name; o++)

@@ -5,6 +5,9 @@
 
 struct buf;
 
+/* Text in lines that end before column 80, from column 'indent' on, which the first has reached; an
+ * empty line divides paragraphs. */
+void help_add_filled(struct buf *out, const char *text, size_t indent);
 void help_overview(struct buf *out);
 void help_command(const struct command *c, struct buf *out);
 void help_completion_bash(struct buf *out);

@@ -1,42 +1,57 @@
 /* show - one rack with its elevation and feeds, or one node with its facts. */
 #include "agent/base/clock.h"
+#include "controller/command/help.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/audit/power.h"
 
 #include <string.h>
 
-#define TEXT_MAX (64u << 20)
+#define TEXT_MAX       (64u << 20)
+#define FACT_LINES_MAX 8
 
+/* All that lies in a unit, also in one of its halves or on its rear; named where it ends. */
 static void unit_line(const struct model *m, size_t rack, unsigned u, struct buf *out)
 {
-	for (size_t i = 0; i < m->devices.n; i++) {
-		const struct device *d = &m->devices.at[i];
-		const struct device_type *t = &m->types.at[d->type];
+	buf_addf(out, "%3u", u);
+	vec_each(&m->devices, const struct device, d) {
+		const struct device_type *t = d->type == MODEL_NONE ? NULL : &m->types.at[d->type];
+		const unsigned from = 2 * d->position + d->half_up;
+		const unsigned to = t ? from + 2 * t->height_u + t->half_u : from;
 
-		if (d->rack != rack || d->position == 0 || u < d->position ||
-			u >= d->position + t->height_u)
+		if (d->rack != rack || d->position == 0 || from >= 2 * u + 2 || to <= 2 * u)
 			continue;
-		if (u + 1 == d->position + t->height_u)
-			buf_addf(out, "%3u  %-16s %s %s%s\n", u, d->name, t->maker ? t->maker : "",
-				t->name, d->face == FACE_REAR ? " (rear)" : "");
+		if (to > 2 * u + 2)
+			buf_add_text(out, "  |");
 		else
-			buf_addf(out, "%3u  |\n", u);
-		return;
+			buf_addf(out, "  %-16s %s%s%s%s", d->name, t->maker ? t->maker : "",
+				t->maker ? " " : "", t->name,
+				d->face == FACE_REAR ? " (rear)" : "");
 	}
-	buf_addf(out, "%3u\n", u);
+	buf_add_char(out, '\n');
+}
+
+static const char *circuit_factor(const struct feed *f)
+{
+	if (f->phases != 3)
+		return "";
+	return f->volts_are == VOLTS_LN ? " x 3" : " x 1.732";
 }
 
 static void feed_line(const struct model *m, const struct feed_load *l, struct buf *out)
 {
 	const struct feed *f = &m->feeds.at[l->feed];
-	const double share = isnan(f->max_utilization) ? POWER_UTILIZATION : f->max_utilization;
+	const double amps = l->limit_va / power_circuit_va(f, 1);
 
-	buf_addf(out, "  %-10s %-8s %.0f V x %.0f A%s x %.2f = %.2f kVA may flow; %.2f do", f->name,
-		rack_verdict_name(l->verdict), f->volts, f->amps, f->phases == 3 ? " x 1.732" : "",
-		share, l->limit_va / 1000, l->load_va / 1000);
+	buf_addf(out, "  %-10s %-8s ", f->name, rack_verdict_name(l->verdict));
+	if (isnan(amps))
+		buf_add_text(out, "its volts or amps are not stated");
+	else
+		buf_addf(out, "%.2f of %.0f A x %.0f V%s = %.2f kVA at most", amps, f->amps,
+			f->volts, circuit_factor(f), l->limit_va / 1000);
+	buf_addf(out, "\n%22scarries %.2f kVA", "", l->load_va / 1000);
 	if (l->worst_loss != MODEL_NONE)
-		buf_addf(out, ", %.2f when %s is lost", l->worst_va / 1000,
+		buf_addf(out, ", %.2f kVA when %s is lost", l->worst_va / 1000,
 			m->feeds.at[l->worst_loss].name);
 	buf_add_char(out, '\n');
 }
@@ -44,12 +59,16 @@ static void feed_line(const struct model *m, const struct feed_load *l, struct b
 static void rack_text(const struct model *m, const struct rack_load *l, struct buf *out)
 {
 	const struct rack *r = &m->racks.at[l->rack];
+	const unsigned first = r->first_u ? r->first_u : 1;
 
 	buf_addf(out, "rack %s, site %s: %s\n%u U: %u used, %u free, largest gap %u\n", r->name,
 		m->site, rack_verdict_name(l->verdict), r->height_u, l->units_used, l->units_free,
 		l->units_gap);
-	buf_addf(out, "%u devices, %.1f kW at most, %.0f kg\n", l->devices,
-		l->watts[BASIS_MAX] / 1000, l->kg);
+	buf_addf(out, "%u device%s, %.1f kW at most, %.0f kg", l->devices,
+		l->devices == 1 ? "" : "s", l->watts[BASIS_MAX] / 1000, l->kg);
+	if (l->kg_unknown)
+		buf_addf(out, " without %u whose weight is not stated", l->kg_unknown);
+	buf_add_char(out, '\n');
 	if (l->watts_unknown || l->no_cord)
 		buf_addf(out, "%u without a figure for watts, %u without a cord\n",
 			l->watts_unknown, l->no_cord);
@@ -57,8 +76,8 @@ static void rack_text(const struct model *m, const struct rack_load *l, struct b
 	vec_each(&l->feeds, struct feed_load, f)
 		feed_line(m, f, out);
 	buf_add_text(out, "\n  U  device\n");
-	for (unsigned u = r->height_u; u > 0; u--)
-		unit_line(m, l->rack, u, out);
+	for (unsigned n = r->height_u; n > 0; n--)
+		unit_line(m, l->rack, first + n - 1, out);
 }
 
 static json_t *feed_json(const struct model *m, const struct feed_load *l)
@@ -149,6 +168,68 @@ static json_t *node_json(const struct node_row *n, json_t *facts)
 	return obj;
 }
 
+static void add_value(const json_t *value, struct buf *out)
+{
+	const char *between = "";
+	json_t *one;
+	size_t i;
+
+	if (json_is_string(value)) {
+		buf_add_text(out, json_string_value(value));
+	} else if (json_is_boolean(value)) {
+		buf_add_text(out, json_is_true(value) ? "yes" : "no");
+	} else if (json_is_array(value)) {
+		json_array_foreach(value, i, one)
+		{
+			buf_add_text(out, between);
+			if (json_is_string(one))
+				buf_add_text(out, json_string_value(one));
+			else
+				json_write(one, out);
+			between = " ";
+		}
+	} else {
+		json_write(value, out);
+	}
+}
+
+/* "cores 2, model Xeon, threads 2" */
+static void add_fields(json_t *value, struct buf *out)
+{
+	const char *key, *between = "";
+	json_t *one;
+
+	if (!json_is_object(value)) {
+		add_value(value, out);
+		return;
+	}
+	json_object_foreach(value, key, one)
+	{
+		buf_addf(out, "%s%s ", between, key);
+		add_value(one, out);
+		between = ", ";
+	}
+}
+
+static void fact_lines(const char *group, json_t *value, struct buf *out)
+{
+	const bool many = json_is_array(value);
+	const size_t n = many ? json_array_size(value) : 1;
+	AUTO_BUF line = {0};
+
+	buf_init(&line, TEXT_MAX);
+	for (size_t i = 0; i < n && i < FACT_LINES_MAX; i++) {
+		buf_clear(&line);
+		add_fields(many ? json_array_get(value, i) : value, &line);
+		buf_addf(out, "%-9s ", i ? "" : group);
+		help_add_filled(out, buf_text(&line), 10);
+	}
+	if (n == 0)
+		buf_addf(out, "%-9s none\n", group);
+	if (n > FACT_LINES_MAX)
+		buf_addf(out, "%-9s and %zu more: --json has them all\n", "", n - FACT_LINES_MAX);
+}
+
 static void node_text(const struct node_row *n, json_t *facts, struct buf *out)
 {
 	char seen[24] = "never";
@@ -165,12 +246,7 @@ static void node_text(const struct node_row *n, json_t *facts, struct buf *out)
 	buf_addf(out, "agent     %s, %s, last seen %s\nhost key  %s\n",
 		*n->agent ? n->agent : "none", *n->os ? n->os : "system not known", seen,
 		n->host_key ? n->host_key : "not pinned");
-	json_object_foreach(facts, group, value)
-	{
-		buf_addf(out, "%-9s ", group);
-		json_write(value, out);
-		buf_add_char(out, '\n');
-	}
+	json_object_foreach(facts, group, value) fact_lines(group, value, out);
 }
 
 static int show_node(
