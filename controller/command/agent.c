@@ -89,7 +89,7 @@ static int install(const struct invocation *inv, struct store *s, const struct n
 
 	if (keys_load(store_path(s), &keys, err) == 0 &&
 		fleet_install(s, &keys, refs, &o, &out, err) == 0)
-		code = run_view_finish(view, &out, "agent install", inv->args[0]);
+		code = run_view_finish(view, &out, "agent install", inv->args[0], "");
 	run_view_free(view);
 	keys_done(&keys);
 	return code;

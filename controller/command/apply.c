@@ -152,6 +152,20 @@ static void work_done(struct work *w)
 	store_close(w->store);
 }
 
+/* The --set options, quoted for a shell. */
+static void add_settings(const struct invocation *inv, struct buf *out)
+{
+	for (unsigned i = 0; i < option_count(inv, "set"); i++) {
+		buf_add_text(out, " --set '");
+		for (const char *p = option_at(inv, "set", i); *p; p++)
+			if (*p == '\'')
+				buf_add_text(out, "'\\''");
+			else
+				buf_add_char(out, *p);
+		buf_add_char(out, '\'');
+	}
+}
+
 static int run_work(
 	const struct invocation *inv, const struct work *w, enum order_mode mode, struct err *err)
 {
@@ -171,10 +185,13 @@ static int run_work(
 		.event = run_view_event,
 		.done = run_view_done,
 	};
+	AUTO_BUF settings = {0};
 	int code = -1;
 
+	buf_init(&settings, 1u << 20);
+	add_settings(inv, &settings);
 	if (fleet_run(w->store, &w->keys, &w->nodes, &o, &out, err) == 0)
-		code = run_view_finish(view, &out, inv->args[0], inv->args[1]);
+		code = run_view_finish(view, &out, inv->args[0], inv->args[1], buf_text(&settings));
 	run_view_free(view);
 	return code;
 }

@@ -127,7 +127,7 @@ void run_view_counts(struct buf *out, const struct result_counts *c, enum order_
 		sep = ", ";
 	}
 	if (!*sep && mode != ORDER_FACTS)
-		buf_add_text(out, "nothing to do");
+		buf_add_text(out, "no steps");
 }
 
 static const char *state_word(enum step_result r, enum order_mode mode)
@@ -295,7 +295,7 @@ static void print_groups(const struct run_view *v)
 }
 
 static void print_summary(const struct run_view *v, const struct fleet_outcome *out,
-	const char *recipes, const char *nodes)
+	const char *recipes, const char *nodes, const char *settings)
 {
 	const char *sep = "";
 	char span[24];
@@ -314,8 +314,8 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 	printf(" in %s\n", span);
 	if (v->mode == ORDER_PLAN && !v->n_bad &&
 		out->nodes.n[RESULT_CHANGED] + out->nodes.n[RESULT_UNKNOWN] > 0)
-		printf("to do just this: stoika apply %s '%s' --plan %.12s\n", recipes, nodes,
-			out->plan_hash);
+		printf("to do just this: stoika apply %s '%s'%s --plan %.12s\n", recipes, nodes,
+			settings, out->plan_hash);
 	else if (v->mode == ORDER_APPLY)
 		printf("record: stoika run show %s\n", out->id);
 }
@@ -382,8 +382,8 @@ static void print_json(const struct run_view *v, const struct fleet_outcome *out
 	print_buf(&text);
 }
 
-int run_view_finish(
-	struct run_view *v, const struct fleet_outcome *out, const char *recipes, const char *nodes)
+int run_view_finish(struct run_view *v, const struct fleet_outcome *out, const char *recipes,
+	const char *nodes, const char *settings)
 {
 	clear_status(v);
 	if (v->json) {
@@ -391,7 +391,7 @@ int run_view_finish(
 	} else {
 		if (v->mode == ORDER_PLAN)
 			print_groups(v);
-		print_summary(v, out, recipes, nodes);
+		print_summary(v, out, recipes, nodes, settings);
 	}
 	if (v->n_nodes > 0 && out->unreachable == v->n_nodes)
 		return 4;

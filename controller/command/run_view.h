@@ -22,9 +22,10 @@ void run_view_free(struct run_view *v);
 void run_view_event(void *ctx, const struct node_row *node, const json_t *record);
 void run_view_done(void *ctx, const struct node_row *node, const struct node_result *result);
 
-/* Prints the end to stdout and returns the exit code that fits. */
+/* Prints the end to stdout and returns the exit code that fits. settings are the --set options as
+ * one types them again, each after a blank. */
 int run_view_finish(struct run_view *v, const struct fleet_outcome *out, const char *recipes,
-	const char *nodes);
+	const char *nodes, const char *settings);
 
 /* One step, handler or check record as lines of text, with its diff; unchanged ones give nothing.
  */
