@@ -151,6 +151,7 @@ say_next() {
 	cat <<-X
 
 		Done in $(seconds) s. What to try next:
+		    $stoika audit                            # power and cooling, after each loss too
 		    $stoika list nodes
 		    $stoika show gpu01
 		    $top/tests/lab/lab --dir $lab exec gpu01 systemctl stop containerd
