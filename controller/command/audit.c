@@ -261,6 +261,26 @@ static int answer_fit(const struct invocation *inv, struct model *m, const struc
 	return rc;
 }
 
+static int answer_restart(const struct invocation *inv, const struct model *m,
+	const struct asking *q, struct err *err)
+{
+	struct restart_plan plan = {.batches = 0};
+	struct audit a = {0};
+	AUTO_BUF text = {0};
+	int rc;
+
+	buf_init(&text, TEXT_MAX);
+	rc = audit_run(m, &q->opts, &a, err);
+	if (rc == 0) {
+		restart_make(&a, &plan);
+		answer_print_restart(m, &plan, inv->json, &text);
+		session_print(&text);
+	}
+	restart_done(&plan);
+	audit_done(&a);
+	return rc;
+}
+
 static int run_audit(struct invocation *inv)
 {
 	struct model *m = NULL;
@@ -273,7 +293,9 @@ static int run_audit(struct invocation *inv)
 		rc = read_asking(inv, m, &q, &err);
 	if (rc == 0 && option_get(inv, "count") && !option_get(inv, "fit"))
 		rc = err_set(&err, E_SYNTAX, "--count goes with --fit TYPE");
-	if (rc == 0 && option_get(inv, "fit"))
+	if (rc == 0 && option_get(inv, "restart"))
+		rc = answer_restart(inv, m, &q, &err);
+	else if (rc == 0 && option_get(inv, "fit"))
 		rc = answer_fit(inv, m, &q, &failed, &err);
 	else if (rc == 0)
 		rc = answer_audit(inv, m, &q, &failed, &err);
@@ -333,6 +355,8 @@ static const struct option AUDIT_OPTIONS[] = {
 	{"fit", 0, "TYPE", "how many more devices of this type fit, and what stops the next one",
 		false},
 	{"count", 'n', "N", "with --fit: N are wanted", false},
+	{"restart", 0, NULL, "in which order and how many at once to switch on after a blackout",
+		false},
 	{"site", 's', "SITE", "of several in the database", false},
 	{"file", 'f', "FILE", "a site file instead of the database", false},
 	{"no-fixes", 0, NULL, "do not look for fixes", false},

@@ -147,6 +147,57 @@ void answer_print_fit(const struct fit *f, bool json, struct buf *out)
 		fit_rack_text(f, r, out);
 }
 
+/* --- restart --- */
+
+static void restart_json(const struct model *m, const struct restart_plan *p, struct buf *out)
+{
+	json_t *o = json_object(), *batches = json_array(), *now = NULL;
+	unsigned batch = 0;
+
+	vec_each(&p->steps, const struct restart_step, s) {
+		json_t *item = json_object();
+
+		if (s->batch != batch) {
+			now = json_array();
+			json_array_append_new(batches, now);
+			batch = s->batch;
+		}
+		json_put_str(item, "device", m->devices.at[s->device].name);
+		if (s->trips)
+			json_put_bool(item, "trips", true);
+		json_array_append_new(now, item);
+	}
+	json_object_set_new(o, "batches", batches);
+	json_write_pretty(o, out);
+	buf_add_char(out, '\n');
+	json_decref(o);
+}
+
+void answer_print_restart(
+	const struct model *m, const struct restart_plan *p, bool json, struct buf *out)
+{
+	AUTO_BUF line = {0};
+
+	buf_init(&line, out->cap);
+	if (json) {
+		restart_json(m, p, out);
+		return;
+	}
+	buf_addf(out, "devices: %zu, batches: %u; each waits until the one before has started\n",
+		p->steps.n, p->batches);
+	for (size_t i = 0; i < p->steps.n; i++) {
+		const struct restart_step *s = &p->steps.at[i];
+
+		buf_addf(&line, "%s%s%s", line.n ? " " : "", m->devices.at[s->device].name,
+			s->trips ? " (too much for its breaker even alone)" : "");
+		if (i + 1 < p->steps.n && p->steps.at[i + 1].batch == s->batch)
+			continue;
+		buf_addf(out, "batch %u:\n", s->batch);
+		add_wrapped(out, 4, buf_text(&line));
+		buf_clear(&line);
+	}
+}
+
 /* --- diff --- */
 
 static void diff_json(const struct audit_diff *d, struct buf *out)

@@ -73,21 +73,46 @@ bool fix_helps(struct fixer *k, const struct change *c, struct fix_score *now)
 	return better;
 }
 
+/* The whole, judged by the racks that the change may touch; panels, UPSs and zones always are. */
+static int judge_whole(
+	const struct fixer *k, const struct model *m, size_t to_rack, struct fix_score *out)
+{
+	struct vec(size_t) racks = VEC_INIT;
+	struct audit_opts o = {.policy = k->o->policy, .basis = k->o->basis};
+	struct audit a;
+	int rc;
+
+	for (size_t i = 0; i < k->part.m->racks.n; i++)
+		*vec_push(&racks) = k->part.racks[i];
+	if (to_rack != MODEL_NONE)
+		*vec_push(&racks) = to_rack;
+	o.racks = racks.at;
+	o.n_racks = racks.n;
+	rc = audit_run(m, &o, &a, NULL);
+	if (rc == 0) {
+		*out = fix_judge(&a, k->rack);
+		audit_done(&a);
+	}
+	vec_done(&racks);
+	return rc;
+}
+
 /* Whether it holds where panels, UPSs and zones carry all of the site. */
 static bool holds(struct fixer *k, const struct change *whole)
 {
-	const struct fix_score before = fix_judge(k->audit, k->rack);
-	struct model *m = part_copy(k->audit->model);
+	struct model *m;
 	struct fix_score now;
-	struct audit a;
-	bool better = false;
+	bool better;
 
-	change_make(m, whole);
-	if (fix_audit(k, m, &a) == 0) {
-		now = fix_judge(&a, k->rack);
-		better = is_better(&now, &before);
-		audit_done(&a);
+	if (!k->judged || k->judged_to != whole->to_rack) {
+		if (judge_whole(k, k->audit->model, whole->to_rack, &k->whole) < 0)
+			return false;
+		k->judged = true;
+		k->judged_to = whole->to_rack;
 	}
+	m = part_copy(k->audit->model);
+	change_make(m, whole);
+	better = judge_whole(k, m, whole->to_rack, &now) == 0 && is_better(&now, &k->whole);
 	model_free(m);
 	return better;
 }

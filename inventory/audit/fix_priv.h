@@ -18,7 +18,10 @@ struct fixer {
 	struct part part;
 	struct audit now; /* of the part as it is */
 	struct fix_score before;
-	bool alone; /* nothing is shared above the feeds: the part says all */
+	bool judged; /* whole is known, for a move to judged_to */
+	size_t judged_to;
+	struct fix_score whole; /* of the whole as it is */
+	bool alone;             /* nothing is shared above the feeds: the part says all */
 	struct audit_fixes *out;
 };
 

@@ -51,6 +51,12 @@ says '"better": 1'
 expect 0 "$STOIKA" audit diff site.yaml site.yaml
 says '0 changes'
 
+expect 0 "$STOIKA" audit --file site.yaml --restart
+says 'devices: 2, batches: 1;'
+says '^    d1 d2$'
+expect 0 "$STOIKA" audit --file site.yaml --restart --json
+says '"device": "d2"'
+
 # from the database
 expect 0 "$STOIKA" --db case.db init
 expect 0 "$STOIKA" --db case.db import heavy.yaml

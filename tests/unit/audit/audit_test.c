@@ -1,6 +1,7 @@
 /* audit - whole racks through the engine: shares, losses, trips, caps, chains, limits of lists. */
 #include "agent/base/err.h"
 #include "inventory/audit/audit.h"
+#include "inventory/audit/restart.h"
 #include "tests/unit/audit/site.h"
 #include "tests/unit/t.h"
 
@@ -450,6 +451,48 @@ TEST(only_what_is_asked_for)
 	audit_done(&a);
 	o = (struct audit_opts){.policy = "own", .basis = BASIS_MAX};
 	assert_int_equal(audit_run(m, &o, &a, &err), -E_NOTFOUND);
+	model_free(m);
+}
+
+TEST(restart_in_order_and_in_batches)
+{
+	struct model *m = model_new();
+	const size_t rack = site_rack(m, "r1"), type = site_type(m, "eight", 1748, 1);
+	const size_t pdu = site_pdu(m, "pa", rack, site_feed(m, "A", rack, 230, 1, 63));
+	static const char *const roles[] = {"gpu", "gpu", "gpu", "switch", "storage"};
+	struct restart_plan p;
+	struct audit a;
+
+	site_bank(m, pdu, 1, 16, PHASE_UNSTATED);
+	site_psus(m, type, 1, 1, 1);
+	for (unsigned i = 0; i < 5; i++) {
+		site_device(m, arena_printf(m->arena, "d%u", i), type, rack, 1 + i);
+		m->devices.at[i].role = roles[i];
+		site_cord(m, i, site_outlet(m, pdu, "C19", i < 3 ? 1 : 0, PHASE_UNSTATED));
+	}
+	a = run_with(m, "iec100");
+	restart_make(&a, &p);
+	/* 8 A each, 32 A inrush; C 16 A holds 80 A: two at once, the third after them */
+	assert_int_equal(p.steps.n, 5);
+	assert_int_equal(p.steps.at[0].device, 3);
+	assert_int_equal(p.steps.at[1].device, 4);
+	assert_int_equal(p.steps.at[1].batch, 2);
+	assert_int_equal(p.steps.at[2].batch, 3);
+	assert_int_equal(p.steps.at[3].batch, 3);
+	assert_int_equal(p.steps.at[4].batch, 4);
+	assert_int_equal(p.batches, 4);
+	assert_false(p.steps.at[4].trips);
+	restart_done(&p);
+	m->banks.at[0].curve = 'B';
+	m->types.at[type].inrush = 10;
+	audit_done(&a);
+	a = run_with(m, "iec100");
+	restart_make(&a, &p);
+	assert_int_equal(p.batches, 5);
+	assert_true(p.steps.at[4].trips);
+	assert_false(p.steps.at[0].trips);
+	restart_done(&p);
+	audit_done(&a);
 	model_free(m);
 }
 
