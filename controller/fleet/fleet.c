@@ -347,7 +347,10 @@ int fleet_run(struct store *s, const struct keys *k, const struct node_refs *nod
 	return rc < 0 ? rc : run(s, k, nodes, o, out, err);
 }
 
-/* Marks the runs that nobody holds the lock of. */
+/*
+ * Marks the runs that nobody holds the lock of. The lock is surer than the owner of a lease: a
+ * killed process that its parent has not collected yet still has its number.
+ */
 static int end_abandoned(struct store *s, struct arena *a, unsigned *n, struct err *err)
 {
 	struct run_rows rows = VEC_INIT;
@@ -361,6 +364,8 @@ static int end_abandoned(struct store *s, struct arena *a, unsigned *n, struct e
 			run_lock_take(s, a, r->id, &fd, NULL) < 0)
 			continue;
 		rc = store_run_end(s, r->id, "interrupted", NULL, err);
+		if (rc == 0)
+			rc = store_lease_drop_run(s, r->id, err);
 		run_lock_drop(s, a, r->id, fd);
 		(*n)++;
 	}

@@ -532,15 +532,21 @@ TEST(a_stopped_controller_ends_in_order)
 TEST(a_killed_controller_is_cleaned_up_after)
 {
 	struct run_row row = {.id = "dead-run", .mode = "apply", .state = "running", .n_nodes = 1};
+	struct lease holder;
 	unsigned n = 0;
 	struct err err = {0};
 
 	set_up();
 	assert_int_equal(store_begin(store, &err), 0);
 	assert_int_equal(store_run_add(store, &row, &err), 0);
+	/* its process seems to live, but nobody holds its lock */
+	assert_int_equal(store_lease_take(store, arena, rows.at[0].id, "dead-run",
+				 store_owner(arena), 600, &holder, &err),
+		0);
 	assert_int_equal(store_commit(store, &err), 0);
 	assert_int_equal(fleet_recover(store, &n, &err), 0);
 	assert_int_equal(n, 1);
+	no_lease_is_left();
 	assert_int_equal(store_run_find(store, arena, "dead-run", &row, &err), 0);
 	assert_string_equal(row.state, "interrupted");
 	assert_int_equal(fleet_recover(store, &n, &err), 0);
