@@ -72,8 +72,15 @@ static bool pdu_serves(const struct model *m, size_t pdu, size_t rack)
 	return m->pdus.at[pdu].rack == rack && m->pdus.at[pdu].feed != MODEL_NONE;
 }
 
+/* A new PDU; its outlets are the model's last. */
+struct side {
+	size_t pdu, first; /* first: of its outlets */
+	bool *taken;       /* by outlet, from first on */
+	unsigned on_phase[PHASE_N];
+};
+
 /* A PDU like the model's first in the rack, with banks and outlets, on a feed of its own. */
-static size_t clone_side(struct model *m, size_t pdu)
+static struct side clone_side(struct model *m, size_t pdu)
 {
 	const size_t outlets = m->outlets.n, banks = m->banks.n, clone = m->pdus.n;
 	struct feed feed = m->feeds.at[m->pdus.at[pdu].feed];
@@ -102,7 +109,9 @@ static size_t clone_side(struct model *m, size_t pdu)
 		outlet.pdu = clone;
 		*vec_push(&m->outlets) = outlet;
 	}
-	return clone;
+	return (struct side){.pdu = clone,
+		.first = outlets,
+		.taken = arena_alloc(m->arena, m->outlets.n - outlets + 1)};
 }
 
 static size_t outlet_pdu(const struct model *m, const struct cord *c)
@@ -110,36 +119,19 @@ static size_t outlet_pdu(const struct model *m, const struct cord *c)
 	return m->outlets.at[c->outlet].pdu;
 }
 
-static bool is_taken(const struct model *m, size_t outlet)
-{
-	vec_each(&m->cords, const struct cord, c)
-		if (c->outlet == outlet)
-			return true;
-	return false;
-}
-
-/* Cords of the clone on a phase. */
-static unsigned on_phase(const struct model *m, size_t clone, unsigned phase)
-{
-	unsigned n = 0;
-
-	vec_each(&m->cords, const struct cord, c)
-		n += outlet_pdu(m, c) == clone && m->outlets.at[c->outlet].phase == phase;
-	return n;
-}
-
-/* The clone's free outlet for a plug like the cord's, on the phase that has fewest cords. */
-static size_t twin(const struct model *m, const struct cord *c, size_t clone)
+/* The side's free outlet for a plug like the cord's, on the phase that has fewest cords. */
+static size_t twin(const struct model *m, const struct cord *c, const struct side *side)
 {
 	const char *type = m->outlets.at[c->outlet].type;
 	size_t best = MODEL_NONE;
 	unsigned least = 0;
 
-	for (size_t i = m->outlets.n; i-- > 0 && m->outlets.at[i].pdu == clone;) {
-		const unsigned n = on_phase(m, clone, m->outlets.at[i].phase);
+	for (size_t i = m->outlets.n; i-- > side->first;) {
+		const struct outlet *o = &m->outlets.at[i];
+		const unsigned n = side->on_phase[o->phase % PHASE_N];
 
-		if ((best != MODEL_NONE && n > least) || is_taken(m, i) ||
-			(type && m->outlets.at[i].type && strcmp(type, m->outlets.at[i].type) != 0))
+		if ((best != MODEL_NONE && n > least) || side->taken[i - side->first] ||
+			(type && o->type && strcmp(type, o->type) != 0))
 			continue;
 		best = i;
 		least = n;
@@ -182,27 +174,44 @@ static struct cord *richest(struct model *m, size_t device, size_t clone, unsign
 	return n ? list[turn % n] : NULL;
 }
 
+static unsigned cords_of(const struct model *m, size_t device)
+{
+	unsigned n = 0;
+
+	vec_each(&m->cords, const struct cord, c)
+		n += device_of(m, c) == device;
+	return n;
+}
+
+static void move_to_side(struct model *m, struct cord *c, struct side *side)
+{
+	const size_t to = twin(m, c, side);
+
+	if (to == MODEL_NONE)
+		return;
+	c->outlet = to;
+	side->taken[to - side->first] = true;
+	side->on_phase[m->outlets.at[to].phase % PHASE_N]++;
+}
+
 /* A fair share of each device's cords goes to the new side; devices with too few take turns. */
-static void spread(struct model *m, size_t rack, size_t clone, unsigned old)
+static void spread(struct model *m, size_t rack, struct side *side, unsigned old)
 {
 	unsigned turn = 0;
 
 	for (size_t d = 0; d < m->devices.n; d++) {
-		unsigned all = 0, target;
+		const unsigned all = m->devices.at[d].rack == rack ? cords_of(m, d) : 0;
+		unsigned target = all / (old + 1);
 
-		vec_each(&m->cords, const struct cord, c)
-			all += device_of(m, c) == d;
-		if (m->devices.at[d].rack != rack || all < 2)
+		if (all < 2)
 			continue;
-		target = all / (old + 1);
 		if (target == 0)
 			target = turn % (old + 1) != 0;
 		for (unsigned i = 0; i < target; i++) {
-			struct cord *c = richest(m, d, clone, turn + i);
-			const size_t to = c ? twin(m, c, clone) : MODEL_NONE;
+			struct cord *c = richest(m, d, side->pdu, turn + i);
 
-			if (to != MODEL_NONE)
-				c->outlet = to;
+			if (c)
+				move_to_side(m, c, side);
 		}
 		turn++;
 	}
@@ -210,7 +219,8 @@ static void spread(struct model *m, size_t rack, size_t clone, unsigned old)
 
 static void add_feed(struct model *m, size_t rack)
 {
-	size_t first = MODEL_NONE, clone;
+	size_t first = MODEL_NONE;
+	struct side side;
 	unsigned sides = 0;
 
 	for (size_t i = 0; i < m->pdus.n; i++) {
@@ -222,8 +232,8 @@ static void add_feed(struct model *m, size_t rack)
 	}
 	if (first == MODEL_NONE)
 		return;
-	clone = clone_side(m, first);
-	spread(m, rack, clone, sides);
+	side = clone_side(m, first);
+	spread(m, rack, &side, sides);
 }
 
 static void enlarge(struct model *m, const struct change *c)
