@@ -19,7 +19,8 @@ static int run(struct invocation *inv)
 	if (inv->json)
 		printf("{\"rows\": %lld, \"ok\": true}\n", (long long)rows);
 	else
-		printf("%lld entries, the chain is whole\n", (long long)rows);
+		printf("%lld %s, the chain is whole\n", (long long)rows,
+			rows == 1 ? "entry" : "entries");
 	return EXIT_OK;
 }
 

@@ -205,7 +205,10 @@ static int judge_lone_options(int argc, char *const *argv, struct invocation *in
 			inv->json = true;
 			continue;
 		}
-		err_set(err, E_SYNTAX, "'%s' is no command", word);
+		if (at >= 0)
+			err_set(err, E_SYNTAX, "'%s' alone tells no command", word);
+		else
+			err_set(err, E_SYNTAX, "'%s' is no command", word);
 		return err_hint(err, "%s",
 			strcmp(word, "--version") == 0 ? "did you mean 'stoika version'?"
 						       : "'stoika help' lists the commands");

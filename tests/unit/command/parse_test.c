@@ -114,6 +114,7 @@ TEST(slips_are_told)
 	} cases[] = {
 		{"aply base all", "unknown command 'aply'", "did you mean 'stoika apply'?"},
 		{"frobnicate", "unknown command 'frobnicate'", "'stoika help' lists"},
+		{"--db x.db", "'--db' alone tells no command", "'stoika help' lists"},
 		{"run", "'run' needs a second word", "'stoika run show'"},
 		{"run shoe", "'run' needs a second word", "'stoika run watch'"},
 		{"apply base", "needs RECIPE[,RECIPE...] NODES", "usage: stoika apply"},
