@@ -110,6 +110,7 @@ up() {
 	date > "$log"
 	echo "Stoika quickstart: $steps steps, about five minutes the first time"
 	echo "All it makes lies in $home; remove it with: sh $0 down"
+	[ ! -d "$home/state" ] || echo "It was here before: its nodes and its inventory are made anew"
 
 	step "What is needed from Debian"
 	sh "$top/controller/packages.sh" missing build lab >> "$home/packages"
