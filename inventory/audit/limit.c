@@ -94,7 +94,7 @@ static const char *feed_text(
 	struct arena *a, const struct feed *f, double limit, double by_breaker, double k)
 {
 	if (limit < by_breaker)
-		return arena_printf(a, "%g A of its plug", f->plug_amps);
+		return arena_printf(a, "the plug's %g A", f->plug_amps);
 	if (model_stated(f->k_temp) || model_stated(f->k_group))
 		return arena_printf(a, "%.2f x %g A x %g x %g = %.2f A", k, f->amps,
 			model_stated(f->k_temp) ? f->k_temp : 1,
