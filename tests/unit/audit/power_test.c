@@ -1,4 +1,6 @@
 /* power - the look-up of watts, and racks computed by hand (facts: audit cases C01, C02, D1). */
+#include "agent/base/err.h"
+#include "inventory/audit/audit.h"
 #include "inventory/audit/power.h"
 #include "tests/unit/t.h"
 
@@ -105,6 +107,44 @@ TEST(four_dgx_on_two_feeds)
 	assert_int_equal(l->devices, 4);
 	near_(l->watts[BASIS_MAX], 40800);
 	near_(l->kg, 400);
+	rack_loads_done(&all);
+	model_free(m);
+}
+
+/* Lists (rack_loads), the audit and the sum of power_of say the same watts on each basis. */
+TEST(nobody_adds_other_watts)
+{
+	struct model *m = site(48);
+	const unsigned cords[] = {3, 3};
+	struct rack_loads all = VEC_INIT;
+
+	add_feed(m, 400, 3, 63, MODEL_UNSET);
+	add_feed(m, 400, 3, 63, MODEL_UNSET);
+	add_type(m, 8, DGX_W, 4);
+	for (unsigned i = 0; i < 4; i++)
+		add_device(m, 0, 1 + 8 * i, cords);
+	m->types.at[0].watts[BASIS_NAMEPLATE] = 19800;
+	m->devices.at[1].watts_measured = 8400;
+	m->devices.at[2].watts_cap = 9000;
+	m->devices.at[2].cap.enforced_at_boot = m->devices.at[2].cap.readback = true;
+	load(m, &all);
+	for (unsigned b = 0; b < BASIS_N; b++) {
+		const struct audit_opts o = {.policy = "strict80", .basis = (enum power_basis)b};
+		struct audit a;
+		struct err err;
+		double watts = 0;
+
+		if (b == BASIS_MAX)
+			continue; /* a proven cap counts as the maximum: see audit.h */
+		for (size_t d = 0; d < m->devices.n; d++)
+			watts += power_of(m, d, (enum power_basis)b).watts;
+		assert_int_equal(audit_run(m, &o, &a, &err), 0);
+		near_(all.at[0].watts[b], watts);
+		near_(a.racks.at[0].watts, watts);
+		audit_done(&a);
+	}
+	near_(all.at[0].watts[BASIS_NAMEPLATE], 79200);
+	near_(all.at[0].watts[BASIS_CAPPED], 39600);
 	rack_loads_done(&all);
 	model_free(m);
 }
