@@ -117,7 +117,8 @@ void json_write(const json_t *v, struct buf *out)
 
 void json_write_pretty(const json_t *v, struct buf *out)
 {
-	write_with(v, out, JSON_INDENT(2));
+	/* for people and their scripts: 0.8, not 0.80000000000000004 */
+	write_with(v, out, JSON_INDENT(2) | JSON_REAL_PRECISION(15));
 }
 
 const char *json_get_str(const json_t *obj, const char *key, const char *def)

@@ -161,7 +161,7 @@ int yaml_want_num(const struct yaml_doc *d, const struct yaml_node *n, const cha
 	double v;
 	int rc;
 
-	(void)snprintf(expected, sizeof expected, "a number from %g to %g", min, max);
+	(void)snprintf(expected, sizeof expected, "a number from %.15g to %.15g", min, max);
 	rc = want(d, n, what, YAML_SCALAR, expected, err);
 	if (rc < 0)
 		return rc;

@@ -163,6 +163,16 @@ TEST(setters)
 		"\"i\":-9223372036854775808,\"s\":\"again\"}");
 }
 
+TEST(reals_are_short_for_people)
+{
+	AUTO_JSON v = json_pack("{s:f}", "share", 0.8);
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 100);
+	json_write_pretty(v, &out);
+	assert_string_equal(buf_text(&out), "{\n  \"share\": 0.8\n}");
+}
+
 TEST(dropping_nothing_is_fine)
 {
 	json_t *v = NULL;
