@@ -57,6 +57,8 @@ static int take_set(json_t *params, const struct pack_recipe *recipes, unsigned 
 		err_set(err, E_SYNTAX, "'--set %s' has no '='", text);
 		return err_hint(err, "--set NAME=VALUE, or --set RECIPE.NAME=VALUE");
 	}
+	if (!str_is_utf8(rest))
+		return err_set(err, E_SYNTAX, "a '--set' is no valid UTF-8");
 	str_next(&rest, '=', &name);
 	owner = owner_of(recipes, n, &name);
 	if (!owner || !declares(owner->recipe, name)) {

@@ -130,6 +130,8 @@ warns 'recipe.yaml:4:'
 warns "did you mean 'file'"
 expect 3 "$STOIKA" plan ./bad all
 expect 2 "$STOIKA" plan base all --set nothing=1
+expect 2 "$STOIKA" plan base all --set "ntp_servers=$(printf '\377\376')"
+warns 'UTF-8'
 expect 2 "$STOIKA" plan base all --parallel many
 
 # a node that is not there: 4 when none can be reached
