@@ -29,6 +29,8 @@
 #define FREE_KB_MIN   40960
 #define LEASE_TTL     INT64_C(1800)
 #define SCRIPT_TIME   (300 * CLOCK_SEC) /* unpacking on a busy node says nothing for long */
+#define COMMAND_TIME  (900 * CLOCK_SEC) /* of one command from its start to its end */
+#define HEARD_MAX     (1u << 20)        /* bytes; ours say a few lines */
 
 /* Works in any login shell; says what decides the rest in one line. */
 static const char PROBE[] =
@@ -54,6 +56,9 @@ struct job {
 	struct buf said, complaint;
 	const struct agent_archive *archive;
 	int64_t began;
+	struct link *link; /* NULL: no command runs */
+	int64_t started;   /* the command */
+	size_t heard;      /* bytes of it */
 };
 
 struct session {
@@ -158,6 +163,9 @@ static void on_opened(void *ctx, struct link *l)
 {
 	struct job *j = ctx;
 
+	j->link = l;
+	j->started = clock_mono();
+	j->heard = 0;
 	if (j->step == JOB_SCRIPT) {
 		link_write_shared(l, str_of(INSTALL_SCRIPT));
 		link_write_shared(l, j->archive->bytes);
@@ -168,8 +176,15 @@ static void on_opened(void *ctx, struct link *l)
 static void on_data(void *ctx, struct link *l, bool is_stderr, struct str bytes)
 {
 	struct job *j = ctx;
+	struct err why = {0};
 
-	(void)l;
+	j->heard += bytes.n;
+	if (j->heard > HEARD_MAX) {
+		err_set(&why, E_LIMIT, "'%s' does not stop talking", j->node->name);
+		err_hint(&why, "quieten the start-up files of the shell that the key gets there");
+		link_abort(l, &why);
+		return;
+	}
 	if (is_stderr)
 		buf_add_str(&j->complaint, str_first(bytes, COMPLAINT_MAX - j->complaint.n));
 	else
@@ -269,6 +284,7 @@ static void on_closed(void *ctx, struct link *l, const struct link_end *end, con
 	struct err why = {0};
 
 	(void)l;
+	j->link = NULL;
 	if (err->code && !(j->step == JOB_SCRIPT && clean)) {
 		why = *err;
 		if (why.code == E_AUTH)
@@ -426,6 +442,26 @@ static int prove(struct session *s, const struct node_refs *nodes, struct err *e
 	return rc;
 }
 
+/* A command that hangs, or trickles, is not waited for without end. */
+static bool on_tick(void *ctx)
+{
+	struct session *s = ctx;
+	const int64_t now = clock_mono();
+
+	for (unsigned i = 0; i < s->n; i++) {
+		const struct job *j = &s->jobs[i];
+		struct err why = {0};
+
+		if (!j->link || now - j->started <= COMMAND_TIME)
+			continue;
+		err_set(&why, E_TIMEOUT, "'%s' did not end a command within 15 minutes",
+			j->node->name);
+		err_hint(&why, "is the node overloaded, or a file system of it hung?");
+		link_abort(j->link, &why);
+	}
+	return true;
+}
+
 static int run_links(struct session *s, const struct node_refs *nodes, const struct link_key *key,
 	struct err *err)
 {
@@ -435,7 +471,7 @@ static int run_links(struct session *s, const struct node_refs *nodes, const str
 	if (rc == 0)
 		rc = begin(s, nodes, err);
 	if (rc == 0)
-		rc = link_set_run(s->links, NULL, NULL, err);
+		rc = link_set_run(s->links, on_tick, s, err);
 	link_set_free(s->links);
 	return rc;
 }

@@ -268,6 +268,19 @@ TEST(what_cannot_be_replaced_stops_a_first_install)
 	cannot_replace(0);
 }
 
+TEST(a_node_that_talks_without_end_is_left)
+{
+	struct seen seen;
+
+	set_up();
+	make_archives("0", false);
+	assert_int_equal(in_node("echo yes >/root/.bashrc", NULL), 0);
+	install(path_of("operator"), &seen);
+	assert_int_equal(in_node("rm /root/.bashrc", NULL), 0);
+	assert_int_equal(seen.state, RESULT_FAILED);
+	assert_non_null(strstr(seen.reason, "does not stop talking"));
+}
+
 TEST(installs)
 {
 	struct node_rows now = VEC_INIT;
