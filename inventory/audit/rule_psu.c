@@ -86,6 +86,12 @@ static const struct device_fate *fate_of(const struct audit_run *r, uint32_t dev
 	return above->state > below->state ? above : below;
 }
 
+/* Too few PSUs have a cord for it to run at all. */
+static bool never_up(const struct demand *d)
+{
+	return d->cords > 0 && d->cords < d->least;
+}
+
 static void say_fate(struct audit_run *r, const struct candidate *c, struct finding *f)
 {
 	const struct demand *d = &r->d[c->at];
@@ -98,6 +104,13 @@ static void say_fate(struct audit_run *r, const struct candidate *c, struct find
 	f->assumes = d->assumed_needed ? "PSUs needed for full power" : NULL;
 	if (!f->assumes && d->assumed_least && fate->state == PSU_DEGRADED)
 		f->assumes = "one PSU keeps it up: psus_min is not stated";
+	if (never_up(d)) {
+		f->value = d->cords;
+		f->text = audit_text(r,
+			"%u of %u PSUs have a cord; full power needs %u, staying up %u", d->cords,
+			d->psus, d->needed, d->least);
+		return;
+	}
 	if (fate->state == PSU_FULL) {
 		f->value = d->cords;
 		f->text = audit_text(r, "no loss leaves too few of %u PSUs; full power needs %u",
@@ -126,6 +139,8 @@ static enum audit_verdict verdict_of(
 	const enum psu_state below = r->sim[r->pass]->below[device].state;
 	const enum psu_state above = r->sim[r->pass]->above[device].state;
 
+	if (never_up(&r->d[device]))
+		return rule == RULE_PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
 	if (rule == RULE_PSU_DOWN)
 		return below == PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
 	if (rule == RULE_COMMON_MODE)
@@ -142,7 +157,8 @@ static void check_fates(struct audit_run *r, enum audit_rule rule)
 		const struct demand *d = &r->d[device];
 		const enum audit_verdict verdict = verdict_of(r, device, rule);
 
-		if (d->cords < 2 || (rule == RULE_COMMON_MODE && verdict == AUDIT_PASS))
+		if ((d->cords < 2 && !never_up(d)) ||
+			(rule == RULE_COMMON_MODE && verdict == AUDIT_PASS))
 			continue;
 		audit_offer(r, device, verdict,
 			verdict == AUDIT_PASS
