@@ -487,7 +487,7 @@ static void tell_losses(struct mapped *m, size_t at)
 	size_t n = 0, most = 1;
 
 	for (size_t k = 0; k < m->tables.n; k++) {
-		if (m->tables.at[k].file == first->file && k < at)
+		if (k < at && m->tables.at[k].file == first->file)
 			return;
 		most += m->tables.at[k].columns->n;
 	}

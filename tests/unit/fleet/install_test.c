@@ -87,7 +87,7 @@ static void make_archives(const char *version, bool broken)
 		arena_printf(arena,
 			"#!/bin/sh\n[ \"$1\" = version ] && { echo %s; exit %d; }\n"
 			"exec %s %s\n",
-			version, broken, FAKE_AGENT, path_of("fake")),
+			version, broken, path_of("fake/agent"), path_of("fake")),
 		0755);
 	t_run((const char *const[]){"tar", "-C", path_of("dist"), "--zstd", "-cf",
 		path_of("dist/stoika-agent.tar.zst"), "VERSION", "bin", "lib", NULL});
@@ -133,6 +133,8 @@ static void set_up(void)
 	assert_int_equal(keys_load(path_of("stoika.db"), &keys, &err), 0);
 	assert_int_equal(store_open(path_of("stoika.db"), STORE_CREATE, &store, &err), 0);
 	assert_int_equal(mkdir(path_of("fake"), 0755), 0);
+	/* the node has another /root and /opt, where the build may lie */
+	t_run((const char *const[]){"cp", FAKE_AGENT, path_of("fake/agent"), NULL});
 	t_run((const char *const[]){
 		"cp", path_of("keys/sign.pub"), path_of("fake/sign.pub"), NULL});
 	operator_key = t_sshd_key("operator", "ed25519");
