@@ -73,9 +73,12 @@ static uint64_t start_of(uint64_t pid)
 	if (!end)
 		return 0;
 	rest = str_of(end + 1);
-	for (int i = 2; i <= 22; i++) /* the empty word before the first blank is i == 2 */
+	for (int i = 2; i <= 22; i++) { /* the empty word before the first blank is i == 2 */
 		if (!str_next(&rest, ' ', &field))
 			return 0;
+		if (i == 3 && (str_is(field, "Z") || str_is(field, "X")))
+			return 0; /* dead, only not reaped yet */
+	}
 	return str_to_u64(field, &start) ? start : 0;
 }
 

@@ -94,9 +94,11 @@ TEST(no_such_node)
 }
 
 /* The owner text of a process that has ended. */
-static char *dead_owner(void)
+/* The child stays a zombie unless *zombie is NULL; then it is *zombie, for waitpid. */
+static char *dead_owner(pid_t *zombie)
 {
-	int fd[2], status;
+	int fd[2];
+	siginfo_t info;
 	char text[256] = "";
 	pid_t child;
 
@@ -107,11 +109,30 @@ static char *dead_owner(void)
 
 		_exit(write(fd[1], mine, strlen(mine)) < 0);
 	}
-	assert_int_equal(waitpid(child, &status, 0), child);
+	assert_int_equal(waitid(P_PID, (id_t)child, &info, WEXITED | (zombie ? WNOWAIT : 0)), 0);
+	if (zombie)
+		*zombie = child;
 	assert_true(read(fd[0], text, sizeof text - 1) > 0);
 	close(fd[0]);
 	close(fd[1]);
 	return xstrdup(text);
+}
+
+TEST(a_controller_that_nobody_reaped_is_gone)
+{
+	unsigned n = 0;
+	struct lease h;
+	pid_t zombie;
+	char *dead;
+
+	start();
+	dead = dead_owner(&zombie);
+	assert_int_equal(take(1, "dead", dead, 60, &h), 0);
+	assert_int_equal(store_lease_reap(s, &n, NULL), 0);
+	assert_int_equal(n, 1);
+	assert_int_equal(waitpid(zombie, NULL, 0), zombie);
+	free(dead);
+	end();
 }
 
 TEST(reap_tells_dead_from_living)
@@ -123,7 +144,7 @@ TEST(reap_tells_dead_from_living)
 
 	start();
 	uname(&host);
-	dead = dead_owner();
+	dead = dead_owner(NULL);
 	rebooted = xasprintf("root@%s pid 1 start 1 boot 00000000", host.nodename);
 	foreign = xstrdup("root@elsewhere pid 1 start 1 boot 00000000");
 	assert_non_null(strstr(dead, " pid "));
