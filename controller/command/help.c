@@ -221,6 +221,23 @@ static void add_roff(struct buf *out, const char *text)
 	}
 }
 
+static const char MANUAL_END[] =
+	".SH OPTIONS OF EVERY COMMAND\n"
+	".TP\n\\-\\-db FILE\nthe inventory; keys and bundles lie beside it\n"
+	".TP\n\\-\\-json\nmachine-readable output, errors too\n"
+	".TP\n\\-\\-help\nwhat 'stoika help COMMAND' tells\n"
+	".SH NODES\n"
+	"A range: gpu[01\\-16]; a,b is both, a,\\-b is a without b, a@b what is in both;\n"
+	"rack=R1, role=gpu, state=ready; ~REGEX by name; all; parentheses.\n"
+	".SH ENVIRONMENT\n"
+	".TP\nSTOIKA_DB\nthe inventory, unless \\-\\-db is given\n"
+	".TP\nSTOIKA_RECIPES\nfolders of recipes, divided by ':', asked before the program's own\n"
+	".TP\nSTOIKA_CATALOG\nfolders of the hardware catalogue; an empty one is the program's own\n"
+	".TP\nLC_ALL, LC_MESSAGES, LANG\nru in the first that is set: lists and audits in Russian\n"
+	".SH FILES\n"
+	"/var/lib/stoika/stoika.db as root, ~/.local/state/stoika/stoika.db for others.\n"
+	".SH EXIT STATUS\n";
+
 void help_manual(struct buf *out)
 {
 	AUTO_BUF line = {0};
@@ -248,6 +265,6 @@ void help_manual(struct buf *out)
 			buf_add_char(out, '\n');
 		}
 	}
-	buf_add_text(out, ".SH EXIT STATUS\n");
+	buf_add_text(out, MANUAL_END);
 	add_roff(out, EXITS);
 }
