@@ -32,6 +32,8 @@ static const struct unit {
 	{"V", {"V", "В"}, 1, false},
 	{"VA", {"VA", "В·А"}, 0, true},
 	{"W", {"W", "Вт"}, 0, false},
+	{"cord", {"cord", "шн."}, 0, false},
+	{"cords", {"cords", "шн."}, 0, false},
 	{"h", {"h", "ч"}, 1, false},
 	{"kA", {"kA", "кА"}, 2, false},
 	{"kN", {"kN", "кН"}, 2, true},
@@ -102,9 +104,17 @@ void number_add(struct buf *out, enum text_lang lang, double v, int decimals)
 	add_digits(out, lang, str_of(text));
 }
 
+/* Units that are words have a plural. */
+static const char *unit_of(double v, const char *unit)
+{
+	if (v == 1)
+		return unit;
+	return strcmp(unit, "PSU") == 0 ? "PSUs" : strcmp(unit, "cord") == 0 ? "cords" : unit;
+}
+
 void number_add_unit(struct buf *out, enum text_lang lang, double v, const char *unit)
 {
-	const char *given = unit ? unit : "";
+	const char *given = unit_of(v, unit ? unit : "");
 	const bool kilo = strcmp(given, "W") == 0 && fabs(v) >= 1000;
 
 	if (kilo) {
@@ -197,9 +207,9 @@ static bool take_quoted(struct buf *out, enum text_lang lang, struct str *s)
 
 	if (end == STR_NONE)
 		return false;
-	buf_add_text(out, lang == LANG_RU ? "«" : "‘");
+	buf_add_text(out, lang == LANG_RU ? "«" : "'");
 	buf_add_str(out, str_first(str_from(*s, 1), end));
-	buf_add_text(out, lang == LANG_RU ? "»" : "’");
+	buf_add_text(out, lang == LANG_RU ? "»" : "'");
 	*s = str_from(*s, end + 2);
 	return true;
 }

@@ -70,7 +70,7 @@ TEST(arithmetic)
 			"40" S "800" S "W / (1.732\u00a0×\u00a0400" S "V\u00a0×\u00a00.95)",
 			"40" S "800" S "Вт / (1,732\u00a0×\u00a0400" S "В\u00a0×\u00a00,95)"},
 		{"98 %; L1 103 %", "98" S "%; L1 103" S "%", "98" S "%; L1 103" S "%"},
-		{"'pdu-1.5' at 2 C", "‘pdu-1.5’ at 2" S "°C", "«pdu-1.5» at 2" S "°C"},
+		{"'pdu-1.5' at 2 C", "'pdu-1.5' at 2" S "°C", "«pdu-1.5» at 2" S "°C"},
 		{"the rack's 3 kPa", "the rack's 3" S "kPa", "the rack's 3" S "кПа"},
 		{"gpu1.5 A", "gpu1.5 A", "gpu1.5 A"},
 		{"P / (sqrt(3) V) <= 5 A", "P / (√3 V) ≤ 5" S "A", "P / (√3 V) ≤ 5" S "А"},
