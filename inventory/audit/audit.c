@@ -55,6 +55,17 @@ static void list_losses(struct audit *out, const struct audit_opts *o)
 				*vec_push(&out->losses) = sim_subject(&out->graph, e);
 }
 
+/* What is lost stays with the audit: reports name all of it. */
+static void keep_lost(struct audit *out, const struct audit_opts *o)
+{
+	struct audit_subject *lost = arena_alloc(out->arena, (o->n_lose + 1) * sizeof *lost);
+
+	for (size_t i = 0; i < o->n_lose; i++)
+		lost[i] = o->lose[i];
+	out->lost = lost;
+	out->n_lost = o->n_lose;
+}
+
 static void play_losses(struct sim *s, const struct audit *out, const struct audit_opts *o)
 {
 	sim_play(s, NULL, 0, 0);
@@ -221,9 +232,9 @@ static double nearness(const struct finding *f)
 	if (isnan(f->value) || isnan(f->limit) || f->limit <= 0 || f->value <= 0)
 		return 0;
 	if (f->rule == RULE_PSU_DOWN || f->rule == RULE_PSU_DEGRADED ||
-		f->rule == RULE_COMMON_MODE || f->rule == RULE_SINGLE_CORD ||
-		f->rule == RULE_DEW_POINT || f->rule == RULE_RIDE_THROUGH ||
-		f->rule == RULE_CORDS || f->rule == RULE_STACKING || f->rule == RULE_IMBALANCE)
+		f->rule == RULE_SINGLE_CORD || f->rule == RULE_DEW_POINT ||
+		f->rule == RULE_RIDE_THROUGH || f->rule == RULE_CORDS || f->rule == RULE_STACKING ||
+		f->rule == RULE_IMBALANCE)
 		return f->verdict == AUDIT_PASS ? 0 : f->limit / f->value;
 	return f->value / f->limit;
 }
@@ -247,6 +258,18 @@ static enum audit_verdict sum_up(const struct audit *a, size_t first, size_t *bi
 	return worst;
 }
 
+static void count_down(struct audit_run *r)
+{
+	const struct sim_result *sim = r->sim[r->pass];
+
+	r->out->devices += audit_devices(r);
+	for (uint32_t i = 0; r->out->n_lost && i < audit_devices(r); i++) {
+		const uint32_t d = audit_device(r, i);
+
+		r->out->down += sim->below[d].state == PSU_DOWN || sim->above[d].state == PSU_DOWN;
+	}
+}
+
 static void judge_rack(struct audit_run *r, size_t rack)
 {
 	struct audit_rack figures;
@@ -267,6 +290,7 @@ static void judge_rack(struct audit_run *r, size_t rack)
 	rule_weight(r);
 	figures.n = r->out->findings.n - figures.first;
 	figures.verdict = sum_up(r->out, figures.first, &figures.binding);
+	count_down(r);
 	*vec_push(&r->out->racks) = figures;
 }
 
@@ -314,6 +338,7 @@ static void run(struct audit *out, const struct audit_opts *o)
 	r.d = out->demands = demand_make(out->arena, r.g, out->basis, &capped);
 	r.pass = capped ? PASS_CAPPED : PASS_PLAIN;
 	list_losses(out, o);
+	keep_lost(out, o);
 	for (unsigned pass = 0; pass <= r.pass; pass++) {
 		sims[pass] = sim_new(out->arena, r.g, r.p, r.d, pass);
 		play_losses(sims[pass], out, o);

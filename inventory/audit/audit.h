@@ -56,6 +56,10 @@ struct audit {
 	size_t site_first, site_n;               /* the site's own findings */
 	enum audit_verdict verdict;
 	unsigned count[AUDIT_VERDICT_N]; /* racks by verdict */
+	/* when certain things are lost at once: those; what of the racks' devices goes down */
+	const struct audit_subject *lost;
+	size_t n_lost;
+	unsigned devices, down;
 	/* for pictures: by element of graph, on the basis */
 	struct graph graph;
 	const struct demand *demands;

@@ -1,7 +1,10 @@
 /* rule_psu - what is known of a device's power, and what is left of it after a loss. */
+#include "agent/base/buf.h"
 #include "inventory/audit/audit_priv.h"
 
 #include <math.h>
+
+#define NAMES_MAX 6 /* of the devices that one cause takes down */
 
 static void say_watts(struct audit_run *r, const struct candidate *c, struct finding *f)
 {
@@ -16,7 +19,7 @@ static void say_cords(struct audit_run *r, const struct candidate *c, struct fin
 	const struct demand *d = &r->d[c->at];
 
 	f->subject = (struct audit_subject){NOUN_DEVICE, c->at};
-	f->unit = "";
+	f->unit = "cord";
 	f->value = d->cords;
 	f->limit = d->psus;
 	if (d->cords == 0)
@@ -92,11 +95,43 @@ static bool never_up(const struct demand *d)
 	return d->cords > 0 && d->cords < d->least;
 }
 
+static bool falls_by(const struct audit_run *r, uint32_t device, uint32_t loss)
+{
+	const struct sim_result *sim = r->sim[r->pass];
+
+	return r->d[device].cords > 1 && !never_up(&r->d[device]) &&
+	       sim->above[device].state == PSU_DOWN && sim->below[device].state != PSU_DOWN &&
+	       sim->above[device].loss == loss;
+}
+
+/* One panel or UPS and all that it takes down; at: the loss. */
+static void say_common(struct audit_run *r, const struct candidate *c, struct finding *f)
+{
+	unsigned n = 0;
+	AUTO_BUF names;
+
+	buf_init(&names, 1u << 10);
+	for (uint32_t i = 0; i < audit_devices(r); i++) {
+		const uint32_t device = audit_device(r, i);
+
+		if (!falls_by(r, device, c->at))
+			continue;
+		if (n++ < NAMES_MAX)
+			buf_addf(&names, "%s'%s'", names.n ? ", " : "",
+				r->m->devices.at[device].name);
+		if (r->d[device].assumed_needed)
+			f->assumes = "PSUs needed for full power";
+	}
+	f->subject = f->loss = audit_loss(r, c->at);
+	f->unit = "";
+	f->text = audit_text(r, "takes down %u device%s: %s%s", n, n == 1 ? "" : "s",
+		buf_text(&names), n > NAMES_MAX ? " ..." : "");
+}
+
 static void say_fate(struct audit_run *r, const struct candidate *c, struct finding *f)
 {
 	const struct demand *d = &r->d[c->at];
-	const struct device_fate *fate =
-		f->rule == RULE_COMMON_MODE ? &r->sim[r->pass]->above[c->at] : fate_of(r, c->at);
+	const struct device_fate *fate = fate_of(r, c->at);
 
 	f->subject = (struct audit_subject){NOUN_DEVICE, c->at};
 	f->unit = "PSU";
@@ -126,7 +161,7 @@ static void say_fate(struct audit_run *r, const struct candidate *c, struct find
 static void say_single(struct audit_run *r, const struct candidate *c, struct finding *f)
 {
 	f->subject = (struct audit_subject){NOUN_DEVICE, c->at};
-	f->unit = "";
+	f->unit = "cord";
 	f->value = 1;
 	f->limit = 2;
 	f->text = r->m->devices.at[c->at].single_ok ? "one cord, which is meant"
@@ -143,8 +178,6 @@ static enum audit_verdict verdict_of(
 		return rule == RULE_PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
 	if (rule == RULE_PSU_DOWN)
 		return below == PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
-	if (rule == RULE_COMMON_MODE)
-		return above == PSU_DOWN && below != PSU_DOWN ? AUDIT_WARN : AUDIT_PASS;
 	if (below == PSU_DOWN || above == PSU_DOWN)
 		return AUDIT_PASS; /* said by the others */
 	return below == PSU_DEGRADED || above == PSU_DEGRADED ? AUDIT_WARN : AUDIT_PASS;
@@ -157,8 +190,7 @@ static void check_fates(struct audit_run *r, enum audit_rule rule)
 		const struct demand *d = &r->d[device];
 		const enum audit_verdict verdict = verdict_of(r, device, rule);
 
-		if ((d->cords < 2 && !never_up(d)) ||
-			(rule == RULE_COMMON_MODE && verdict == AUDIT_PASS))
+		if (d->cords < 2 && !never_up(d))
 			continue;
 		audit_offer(r, device, verdict,
 			verdict == AUDIT_PASS
@@ -166,6 +198,26 @@ static void check_fates(struct audit_run *r, enum audit_rule rule)
 				: (double)d->needed / (1 + fate_of(r, device)->alive));
 	}
 	audit_list(r, rule, say_fate);
+}
+
+/* A loss that was asked for is no what-if: then what goes down fails. */
+static void check_common(struct audit_run *r)
+{
+	const enum audit_verdict verdict = r->o->n_lose ? AUDIT_FAIL : AUDIT_WARN;
+
+	for (uint32_t i = 0; i < audit_devices(r); i++) {
+		const uint32_t device = audit_device(r, i);
+		const uint32_t loss = r->sim[r->pass]->above[device].loss;
+		uint32_t first = 0;
+
+		if (!falls_by(r, device, loss))
+			continue;
+		while (!falls_by(r, audit_device(r, first), loss))
+			first++;
+		if (first == i)
+			audit_offer(r, loss, verdict, 0);
+	}
+	audit_list(r, RULE_COMMON_MODE, say_common);
 }
 
 /* --- cascades --- */
@@ -216,6 +268,6 @@ void rule_psu(struct audit_run *r)
 				r->m->devices.at[device].single_ok ? AUDIT_PASS : AUDIT_WARN, 0);
 	}
 	audit_list(r, RULE_SINGLE_CORD, say_single);
-	check_fates(r, RULE_COMMON_MODE);
+	check_common(r);
 	check_cascade(r);
 }

@@ -148,16 +148,19 @@ static void say_ride(struct audit_run *r, const struct candidate *c, struct find
 	const double kw = ups_load(r, r->pass, c->at, true)->watts / 1000;
 
 	f->value = runtime_of(r, c->at);
-	f->limit = start_of(g) / 60;
 	f->unit = "min";
+	if (c->verdict != AUDIT_WARN)
+		f->limit = start_of(g) / 60;
+	else if (g && f->value < RIDE_MINUTES)
+		f->limit = RIDE_MINUTES;
 	f->assumes = g && !model_stated(g->start_s) ? "a start within 10 s" : NULL;
 	if (g)
-		f->text = audit_text(r, "%.1f min at %.1f kW; generator '%s' starts in %g s%s",
-			f->value, kw, g->name, start_of(g),
-			warm_minutes(r) ? "; until then there is no cooling" : "");
+		f->text = audit_text(r, "%s%.1f min at %.1f kW; generator '%s' starts in %g s",
+			warm_minutes(r) ? "until the generator runs there is no cooling; " : "",
+			f->value, kw, g->name, start_of(g));
 	else
-		f->text = audit_text(
-			r, "%.1f min at %.1f kW; then no generator takes over", f->value, kw);
+		f->text =
+			audit_text(r, "no generator takes over; %.1f min at %.1f kW", f->value, kw);
 }
 
 static void check_ride(struct audit_run *r)

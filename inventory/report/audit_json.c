@@ -31,6 +31,18 @@ static json_t *subject_json(const struct model *m, struct audit_subject what)
 	return obj;
 }
 
+/* What was asked to be lost, and what goes down by it. */
+static void put_lost(json_t *obj, const struct audit *a)
+{
+	json_t *list = json_array();
+
+	for (size_t i = 0; i < a->n_lost; i++)
+		json_array_append_new(list, subject_json(a->model, a->lost[i]));
+	json_object_set_new(obj, "lost", list);
+	json_put_int(obj, "devices_count", a->devices);
+	json_put_int(obj, "devices_down", a->down);
+}
+
 static json_t *finding_json(const struct audit *a, const struct finding *f)
 {
 	json_t *obj = json_object();
@@ -244,6 +256,8 @@ void report_audit_json(const struct audit_report *r, struct buf *out)
 	json_put_str(all, "file", a->model->file);
 	json_put_str(all, "made", r->when);
 	json_put_str(all, "verdict", audit_verdict_name(a->verdict));
+	if (a->n_lost)
+		put_lost(all, a);
 	json_put_str(all, "basis", model_basis_name(a->basis));
 	json_object_set_new(all, "policy", policy_json(&a->policy));
 	for (unsigned v = 0; v < AUDIT_VERDICT_N; v++)

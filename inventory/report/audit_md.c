@@ -82,6 +82,12 @@ static void write_head(const struct md *md)
 	add_text(md, buf_text(&line));
 	buf_addf(md->out, ": **%s**\n\n", text_verdict(md->lang, a->verdict));
 	buf_clear(&line);
+	view_add_lost(&line, md->lang, a);
+	if (line.n) {
+		add_text(md, buf_text(&line));
+		buf_add_text(md->out, "\n\n");
+		buf_clear(&line);
+	}
 	if (md->r->when) {
 		text_add(&line, md->lang, TEXT_GENERATED, md->r->when);
 		buf_add_text(&line, "; ");
@@ -117,7 +123,9 @@ static void write_summary(const struct md *md)
 		number_cell(md, k->heat_w, "W");
 		snprintf(units, sizeof units, "%u/%u", k->units_used, rack->height_u);
 		cell(md, units);
-		number_cell(md, k->kg, "kg");
+		buf_clear(&text);
+		view_add_mass(&text, md->lang, k->kg);
+		cell(md, buf_text(&text));
 		row_end(md);
 	}
 }

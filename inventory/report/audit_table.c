@@ -38,27 +38,30 @@ static void trim_end(struct buf *out)
 		out->p[--out->n] = '\0';
 }
 
-/* Words of text behind label, further lines below its text. */
-static void put_wrapped(const struct text_out *t, const char *label, const char *text)
+/* Words of text behind label, all lines of it indented. */
+static void put_lines(const struct text_out *t, size_t indent, const char *label, const char *text)
 {
 	AUTO_BUF plain;
 	struct str rest;
-	size_t at = INDENT, used = letters(str_of(label));
+	size_t at = indent, used = letters(str_of(label));
 
 	buf_init(&plain, 1u << 16);
 	buf_add_printable(&plain, str_of(text));
 	rest = buf_str(&plain);
-	buf_addf(t->out, "%s%*s", label, used < INDENT ? (int)(INDENT - used) : 1, "");
-	if (used >= INDENT)
+	if (used < indent) {
+		buf_addf(t->out, "%s%*s", label, (int)(indent - used), "");
+	} else if (used) {
+		buf_addf(t->out, "%s ", label);
 		at = used + 1;
+	}
 	while (rest.n) {
 		const struct str word = next_word(&rest);
 		const size_t n = letters(word);
 
-		if (at + n > t->width && at > INDENT) {
+		if (at + n > t->width && at > indent) {
 			trim_end(t->out);
-			buf_addf(t->out, "\n%*s", INDENT, "");
-			at = INDENT;
+			buf_addf(t->out, "\n%*s", (int)indent, "");
+			at = indent;
 		}
 		buf_add_str(t->out, word);
 		at += n;
@@ -69,6 +72,11 @@ static void put_wrapped(const struct text_out *t, const char *label, const char 
 	}
 	trim_end(t->out);
 	buf_add_char(t->out, '\n');
+}
+
+static void put_wrapped(const struct text_out *t, const char *label, const char *text)
+{
+	put_lines(t, INDENT, label, text);
 }
 
 /* --- racks --- */
@@ -128,8 +136,11 @@ static void put_finding(const struct text_out *t, const struct audit *a, const s
 	buf_init(&text, 1u << 14);
 	snprintf(label, sizeof label, "  %s", text_verdict(t->lang, f->verdict));
 	view_add_binding(&text, t->lang, a, f);
-	buf_add_text(&text, "; ");
-	text_add_loss(&text, t->lang, a->model, f->loss);
+	if (f->loss.noun >= NOUN_N || f->loss.noun != f->subject.noun ||
+		f->loss.row != f->subject.row) {
+		buf_add_text(&text, "; ");
+		text_add_loss(&text, t->lang, a->model, f->loss);
+	}
 	put_wrapped(t, label, buf_text(&text));
 	buf_clear(&text);
 	phrase_add(&text, t->lang, f->text ? f->text : "");
@@ -185,6 +196,30 @@ static void put_fixes(const struct text_out *t, const struct audit_report *r, si
 	}
 }
 
+/* What the table alone does not explain. */
+static void put_heat_note(const struct text_out *t, const struct audit *a)
+{
+	vec_each(&a->racks, const struct audit_rack, k) {
+		if (k->heat_w > k->watts * 1.005) {
+			buf_add_char(t->out, '\n');
+			put_lines(t, 0, "", text_get(t->lang, TEXT_NOTE_HEAT));
+			return;
+		}
+	}
+}
+
+static void put_lost(const struct text_out *t, const struct audit *a)
+{
+	AUTO_BUF text;
+
+	buf_init(&text, 1u << 13);
+	view_add_lost(&text, t->lang, a);
+	if (text.n == 0)
+		return;
+	put_lines(t, 0, "", buf_text(&text));
+	buf_add_char(t->out, '\n');
+}
+
 static void put_terms(const struct text_out *t, const struct audit *a)
 {
 	AUTO_BUF text;
@@ -197,7 +232,8 @@ static void put_terms(const struct text_out *t, const struct audit *a)
 	number_add(&text, t->lang, a->policy.power_factor, 2);
 	if (a->policy.assumed_power_factor)
 		buf_addf(&text, " (%s)", text_get(t->lang, TEXT_ASSUMED));
-	buf_addf(t->out, "\n%s\n", buf_text(&text));
+	buf_add_char(t->out, '\n');
+	put_lines(t, 0, "", buf_text(&text));
 }
 
 /* Each fact that was assumed, and who uses it or where it is from. */
@@ -229,10 +265,12 @@ static void print_audit(const struct audit_report *r, const struct report_opts *
 	AUTO_BUF title;
 
 	buf_init(&title, 1u << 12);
+	put_lost(&t, a);
 	vec_each(&a->racks, const struct audit_rack, k)
 		put_rack(table, a, k, t.lang);
 	table_print(table, out);
 	table_free(table);
+	put_heat_note(&t, a);
 	put_findings(&t, a, a->site_first, a->site_n, text_get(t.lang, TEXT_SITE_FINDINGS));
 	vec_each(&a->racks, const struct audit_rack, k) {
 		buf_clear(&title);

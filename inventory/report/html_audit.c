@@ -48,6 +48,10 @@ static void write_head(const struct html *h, const struct audit_report *r)
 	text_add(
 		&line, h->lang, TEXT_AUDIT_OF, r->audit->model->site ? r->audit->model->site : "–");
 	html_element(h, "p", "overall", buf_text(&line));
+	buf_clear(&line);
+	view_add_lost(&line, h->lang, r->audit);
+	if (line.n)
+		html_element(h, "p", "overall", buf_text(&line));
 	write_meta(h, r);
 	buf_clear(&line);
 	add_counts(&counts, h->lang, r->audit);
@@ -102,7 +106,9 @@ static void write_summary_row(
 {
 	const struct rack *rack = &a->model->racks.at[k->rack];
 	char text[64];
+	AUTO_BUF mass;
 
+	buf_init(&mass, 256);
 	html_row(h, NULL);
 	buf_addf(h->out, "<td class=\"tight\"><a href=\"#rack-%zu\"><b>", k->rack + 1);
 	html_text(h, rack->name);
@@ -113,7 +119,8 @@ static void write_summary_row(
 	number_cell(h, k->heat_w, "W");
 	snprintf(text, sizeof text, "%u/%u", k->units_used, rack->height_u);
 	html_cell(h, "num", text);
-	number_cell(h, k->kg, "kg");
+	view_add_mass(&mass, h->lang, k->kg);
+	html_cell(h, "num", buf_text(&mass));
 	snprintf(text, sizeof text, "%u", k->devices);
 	html_cell(h, "num", text);
 	html_row_end(h);

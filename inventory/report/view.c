@@ -5,6 +5,7 @@
 #include "agent/base/mem.h"
 #include "inventory/audit/formula.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -79,19 +80,17 @@ static void add_feeds(struct view_rack *v)
 	free(marks);
 }
 
-/* What findings do not list one by one. */
+/* What findings do not list one by one; a common cause above is worth a warning, as in rule_psu. */
 static enum audit_verdict fate(const struct audit *a, size_t device)
 {
 	const uint8_t below = a->loads.below[device].state, above = a->loads.above[device].state;
-	const uint8_t state = below > above ? below : above;
+	const bool down = below == PSU_DOWN || above == PSU_DOWN;
 
-	if (state == PSU_FULL)
+	if (below == PSU_FULL && above == PSU_FULL)
 		return AUDIT_PASS;
-	if (state == PSU_DEGRADED)
-		return AUDIT_WARN;
 	if (a->demands[device].cords > 1)
-		return AUDIT_FAIL;
-	return a->model->devices.at[device].single_ok ? AUDIT_PASS : AUDIT_WARN;
+		return below == PSU_DOWN || (down && a->n_lost) ? AUDIT_FAIL : AUDIT_WARN;
+	return down && a->model->devices.at[device].single_ok ? AUDIT_PASS : AUDIT_WARN;
 }
 
 static enum audit_verdict verdict_of(const struct view_rack *v, size_t device)
@@ -195,9 +194,8 @@ const struct finding *view_find(const struct view_rack *v, enum audit_rule rule)
 
 bool view_is_least(enum audit_rule rule)
 {
-	return rule == RULE_PSU_DOWN || rule == RULE_PSU_DEGRADED || rule == RULE_COMMON_MODE ||
-	       rule == RULE_SINGLE_CORD || rule == RULE_CORDS || rule == RULE_DEW_POINT ||
-	       rule == RULE_RIDE_THROUGH;
+	return rule == RULE_PSU_DOWN || rule == RULE_PSU_DEGRADED || rule == RULE_SINGLE_CORD ||
+	       rule == RULE_CORDS || rule == RULE_DEW_POINT || rule == RULE_RIDE_THROUGH;
 }
 
 void view_add_share(struct buf *out, enum text_lang lang, const struct finding *f)
@@ -280,6 +278,35 @@ void view_add_cords(struct buf *out, const struct audit *a, size_t device)
 		buf_addf(out, "%s%s/%s", k > g->device_first[device] ? ", " : "",
 			m->pdus.at[o->pdu].name, o->name);
 	}
+}
+
+void view_add_mass(struct buf *out, enum text_lang lang, double kg)
+{
+	if (kg > 0)
+		number_add_unit(out, lang, kg, "kg");
+	else
+		buf_add_text(out, text_get(lang, TEXT_NOT_STATED));
+}
+
+void view_add_lost(struct buf *out, enum text_lang lang, const struct audit *a)
+{
+	char number[16];
+	AUTO_BUF names;
+	AUTO_BUF share;
+
+	buf_init(&names, 1u << 12);
+	buf_init(&share, 256);
+	if (a->n_lost == 0)
+		return;
+	for (size_t i = 0; i < a->n_lost; i++) {
+		buf_add_text(&names, i ? ", " : "");
+		text_add_subject(&names, lang, a->model, a->lost[i]);
+	}
+	text_add(out, lang, TEXT_WITH_LOST, buf_text(&names));
+	snprintf(number, sizeof number, "%u", a->down);
+	text_add(&share, lang, TEXT_LOST_OF, number);
+	buf_addf(&share, "%u", a->devices);
+	text_add(out, lang, TEXT_LOST_DOWN, buf_text(&share));
 }
 
 void view_add_origin(struct buf *out, enum text_lang lang, const struct power *p)

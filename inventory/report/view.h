@@ -76,5 +76,9 @@ void view_add_figures(struct buf *out, enum text_lang lang, const struct finding
 void view_add_circuit(struct buf *out, enum text_lang lang, const struct feed *f);
 /* "G1-A/1, G1-B/1" by feed, in the order of cords. */
 void view_add_cords(struct buf *out, const struct audit *a, size_t device);
+/* "820 kg"; a rack of which nothing states a weight weighs 0. */
+void view_add_mass(struct buf *out, enum text_lang lang, double kg);
+/* "with panel main, UPS B lost: 5 of 7 devices down"; nothing when no loss was asked for. */
+void view_add_lost(struct buf *out, enum text_lang lang, const struct audit *a);
 /* "catalogue: DGX H100 guide", "measured", "assumed: ...". */
 void view_add_origin(struct buf *out, enum text_lang lang, const struct power *p);

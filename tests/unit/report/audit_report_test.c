@@ -19,9 +19,10 @@ struct site {
 	struct audit_report r;
 };
 
-static void site_audit(struct site *s)
+static void site_audit(struct site *s, const struct audit_subject *lose)
 {
-	const struct audit_opts o = {.policy = "strict80", .basis = BASIS_MAX};
+	const struct audit_opts o = {
+		.policy = "strict80", .basis = BASIS_MAX, .lose = lose, .n_lose = lose ? 1 : 0};
 	struct err err;
 
 	assert_int_equal(audit_run(s->m, &o, &s->a, &err), 0);
@@ -39,7 +40,7 @@ static void site_open(struct site *s, const char *path)
 
 	*s = (struct site){.m = NULL};
 	assert_int_equal(import_site(path, &s->m, &errors), 0);
-	site_audit(s);
+	site_audit(s, NULL);
 }
 
 static void site_close(struct site *s)
@@ -203,7 +204,7 @@ TEST(no_racks_no_devices)
 	AUTO_BUF out = {0};
 
 	buf_init(&out, PAGE_MAX);
-	site_audit(&s);
+	site_audit(&s, NULL);
 	report_audit_html(&s.r, LANG_EN, &out);
 	is_balanced(&out);
 	report_audit_md(&s.r, LANG_RU, &out);
@@ -396,6 +397,74 @@ TEST(view_of_a_rack)
 	view_rack_done(&v);
 	view_rack_done(NULL);
 	site_close(&s);
+}
+
+#define START TEST_DIR "/../../../inventory/examples/start.yaml"
+
+/* One panel feeds all: a warning for the rack and for each of its devices, told once. */
+TEST(a_single_point_of_failure)
+{
+	struct site s;
+	struct view_rack v;
+	AUTO_BUF out = {0};
+
+	buf_init(&out, PAGE_MAX);
+	site_open(&s, START);
+	assert_int_equal(s.a.racks.at[0].verdict, AUDIT_WARN);
+	view_rack_make(&s.r, &s.a.racks.at[0], &v);
+	assert_int_equal(v.devices.n, 5);
+	vec_each(&v.devices, const struct view_device, d)
+		assert_int_equal(d->verdict, AUDIT_WARN);
+	view_rack_done(&v);
+	report_audit(&s.r, &(struct report_opts){.lang = LANG_EN}, &out);
+	has(&out, "single point of failure: panel\u00a0mains\n"
+		  "        takes down 5 devices: 'mgmt01', 'gpu01', 'gpu02', 'roce1', 'oob1'\n");
+	lacks(&out, "devices down");
+	site_close(&s);
+}
+
+TEST(a_loss_that_is_asked_for)
+{
+	const struct audit_subject mains = {NOUN_PANEL, 0};
+	struct err_list errors = {0};
+	struct site s = {.m = NULL};
+	struct view_rack v;
+	AUTO_JSON all = NULL;
+	AUTO_BUF out = {0};
+
+	buf_init(&out, PAGE_MAX);
+	assert_int_equal(import_site(START, &s.m, &errors), 0);
+	site_audit(&s, &mains);
+	assert_int_equal(s.a.verdict, AUDIT_FAIL);
+	view_rack_make(&s.r, &s.a.racks.at[0], &v);
+	vec_each(&v.devices, const struct view_device, d)
+		assert_int_equal(d->verdict, AUDIT_FAIL);
+	view_rack_done(&v);
+	report_audit(&s.r, &(struct report_opts){.lang = LANG_EN}, &out);
+	assert_true(str_starts(
+		buf_str(&out), "with panel\u00a0mains lost: 5 of 5 devices down\n\nRACK"));
+	buf_clear(&out);
+	report_audit_md(&s.r, LANG_RU, &out);
+	has(&out, "при потере (щит\u00a0mains): отключено устройств: 5 из 5");
+	buf_clear(&out);
+	report_audit(&s.r, &(struct report_opts){.json = true}, &out);
+	assert_int_equal(json_parse(buf_str(&out), PAGE_MAX, "audit", &all, NULL), 0);
+	assert_int_equal(json_get_int(all, "devices_down", -1), 5);
+	assert_int_equal(json_get_int(all, "devices_count", -1), 5);
+	assert_int_equal(json_array_size(json_get(all, "lost")), 1);
+	site_close(&s);
+}
+
+TEST(mass_that_nobody_stated)
+{
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 256);
+	view_add_mass(&out, LANG_EN, 0);
+	assert_string_equal(buf_text(&out), "not stated");
+	buf_clear(&out);
+	view_add_mass(&out, LANG_RU, 12.5);
+	assert_string_equal(buf_text(&out), "12,5\u202fкг");
 }
 
 T_MAIN
