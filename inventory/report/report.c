@@ -223,14 +223,16 @@ static void put_address(struct table *t, const struct node_row *n)
 	table_value(t, NODE_ADDRESS, buf_text(&text), json_string(n->address));
 }
 
-/* "3 min 12 s" to "3 min": enough for how long ago. */
+/* "3 min 12 s" to "3 min", "14.0 s" to "14 s": enough for how long ago. */
 static void keep_first_unit(char *span)
 {
-	char *second = strchr(span, ' ');
+	char *second = strchr(span, ' '), *point = strchr(span, '.');
 
 	second = second ? strchr(second + 1, ' ') : NULL;
 	if (second)
 		*second = '\0';
+	if (point)
+		memmove(point, point + 2, strlen(point + 2) + 1);
 }
 
 static void put_seen(
@@ -247,7 +249,11 @@ static void put_seen(
 		return;
 	}
 	clock_format(n->seen * CLOCK_SEC, at);
-	clock_format_span((now > n->seen ? now - n->seen : 0) * CLOCK_SEC, span);
+	if (now <= n->seen) {
+		table_value(t, NODE_SEEN, text_get(o->lang, TEXT_NOW), json_string(at));
+		return;
+	}
+	clock_format_span((now - n->seen) * CLOCK_SEC, span);
 	keep_first_unit(span);
 	if (o->lang == LANG_RU)
 		number_add_arithmetic(&ago, o->lang, span);
@@ -268,7 +274,8 @@ static void put_node(
 	put_address(t, n);
 	table_text(t, NODE_RACK, n->rack);
 	table_text(t, NODE_ROLE, n->role);
-	buf_addf(&state, "%s%s%s", n->state, *n->reason ? ": " : "", n->reason);
+	buf_addf(
+		&state, "%s%s%s", text_state(o->lang, n->state), *n->reason ? ": " : "", n->reason);
 	table_value(t, NODE_STATE, buf_text(&state), json_string(n->state));
 	table_text(t, NODE_OS, n->os);
 	table_text(t, NODE_AGENT, n->agent);
@@ -310,7 +317,7 @@ enum {
 static const struct column RUNS[] = {
 	[RUN_ID] = {"run", TEXT_RUN, 0},
 	[RUN_MODE] = {"mode", TEXT_MODE, 0},
-	[RUN_RECIPES] = {"recipes", TEXT_RECIPES, COL_WRAP},
+	[RUN_RECIPES] = {"recipes", TEXT_RECIPES, COL_TRUNC},
 	[RUN_NODES] = {"nodes", TEXT_NODES, COL_TRUNC},
 	[RUN_STARTED] = {"started", TEXT_STARTED, 0},
 	[RUN_TOOK] = {"took_ns", TEXT_TOOK, COL_RIGHT},
@@ -338,19 +345,24 @@ static void put_times(
 }
 
 /* "14 ok, 2 failed"; before it how the run stands, when that is not plain from them. */
-static void put_results(struct table *t, const struct run_row *r)
+static void put_results(struct table *t, const struct run_row *r, const struct report_opts *o)
 {
 	const bool plain = strcmp(r->state, "done") == 0 || strcmp(r->state, "failed") == 0;
+	const bool plan = strcmp(r->mode, "plan") == 0;
 	AUTO_BUF text;
 
 	buf_init(&text, 512);
-	buf_add_text(&text, plain ? "" : r->state);
-	for (unsigned i = 0; i < RESULT_N; i++)
+	buf_add_text(&text, plain ? "" : text_state(o->lang, r->state));
+	for (unsigned i = 0; i < RESULT_N; i++) {
+		const char *word =
+			plan && i == RESULT_CHANGED ? "differs" : result_name((enum step_result)i);
+
 		if (r->counts.n[i])
 			buf_addf(&text, "%s%u %s", text.n ? ", " : "", r->counts.n[i],
-				result_name((enum step_result)i));
-	table_value(
-		t, RUN_RESULT, text.n ? buf_text(&text) : r->state, result_counts_json(&r->counts));
+				text_state(o->lang, word));
+	}
+	table_value(t, RUN_RESULT, text.n ? buf_text(&text) : text_state(o->lang, r->state),
+		result_counts_json(&r->counts));
 }
 
 static void put_run(
@@ -358,11 +370,11 @@ static void put_run(
 {
 	table_row(t);
 	table_text(t, RUN_ID, r->id);
-	table_text(t, RUN_MODE, r->mode);
+	table_value(t, RUN_MODE, text_state(o->lang, r->mode), json_string(r->mode));
 	table_text(t, RUN_RECIPES, r->recipes);
 	table_text(t, RUN_NODES, r->nodes);
 	put_times(t, r, now, o);
-	put_results(t, r);
+	put_results(t, r, o);
 	table_extra(t, "state", json_string(r->state));
 	table_extra(t, "by", json_string(r->by));
 	table_extra(t, "n_nodes", json_integer(r->n_nodes));

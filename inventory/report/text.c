@@ -195,6 +195,44 @@ const char *text_confidence(enum text_lang lang, const char *word)
 	return word;
 }
 
+/* Words of the store that lists show; programs get them as they are. */
+static const struct state_words {
+	const char *word, *russian;
+} STATES[] = {
+	{"expected", "ожидается"},
+	{"discovered", "обнаружен"},
+	{"inspected", "осмотрен"},
+	{"ready", "готов"},
+	{"deploying", "настраивается"},
+	{"deployed", "настроен"},
+	{"failed", "сбой"},
+	{"rescue", "на восстановлении"},
+	{"retired", "выведен"},
+	{"running", "идёт"},
+	{"done", "завершён"},
+	{"cancelled", "отменён"},
+	{"interrupted", "прерван"},
+	{"plan", "план"},
+	{"apply", "применение"},
+	{"check", "проверка"},
+	{"facts", "опрос"},
+	{"ok", "в порядке"},
+	{"changed", "изменено"},
+	{"differs", "отличается"},
+	{"skipped", "пропущено"},
+	{"denied", "отказано"},
+	{"timeout", "время вышло"},
+	{"unknown", "неизвестно"},
+};
+
+const char *text_state(enum text_lang lang, const char *word)
+{
+	for (size_t i = 0; lang == LANG_RU && i < sizeof STATES / sizeof *STATES; i++)
+		if (strcmp(STATES[i].word, word) == 0)
+			return STATES[i].russian;
+	return word;
+}
+
 /* --- subjects --- */
 
 #define NAME_OF(list, i) ((i) < m->list.n ? m->list.at[i].name : "?")
