@@ -351,7 +351,9 @@ static const struct option AUDIT_OPTIONS[] = {
 	POLICY_OPTION,
 	BASIS_OPTION,
 	{"lose", 'l', "X",
-		"lose this feed, PDU, PDU/BANK, panel, UPS or cooling unit; again: at once", true},
+		"lose this feed, PDU, PDU/BANK, panel, UPS or cooling unit (feed:X, PDU:X "
+		"where both have the name); again: at once",
+		true},
 	{"fit", 0, "TYPE", "how many more devices of this type fit, and what stops the next one",
 		false},
 	{"count", 'n', "N", "with --fit: N are wanted", false},
