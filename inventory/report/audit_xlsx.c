@@ -165,7 +165,7 @@ static void write_summary(struct book *b)
 		put_number(b, STYLE_FIGURE, k->heat_w / 1000);
 		put_number(b, STYLE_WHOLE, k->units_used);
 		put_number(b, STYLE_WHOLE, a->model->racks.at[k->rack].height_u);
-		put_number(b, STYLE_FIGURE, k->kg);
+		put_number(b, STYLE_FIGURE, k->kg > 0 ? k->kg : MODEL_UNSET);
 		put_number(b, STYLE_WHOLE, k->devices);
 		next_row(b);
 	}
