@@ -122,7 +122,8 @@ int foreign_import(const char *path, const struct foreign_opts *o, struct model 
 	sources_init(&s, errors, losses);
 	map = read_map(&s, o->map);
 	if (o->format == FOREIGN_CSV && !o->map)
-		source_fault(&s, NULL, E_SCHEMA, "FOREIGN.md shows one; give it by --map FILE",
+		source_fault(&s, NULL, E_SCHEMA,
+			"inventory/import/FOREIGN.md shows one; give it by --map FILE",
 			"tables of one's own need a mapping file");
 	if (errors->total == 0)
 		import_tables(&s, o, path, map, out);

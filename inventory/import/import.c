@@ -72,6 +72,7 @@ static void importer_done(struct importer *im)
 	for (int i = 0; i < NOUN_N; i++)
 		vec_done(&im->places[i]);
 	vec_done(&im->faults);
+	vec_done(&im->torn);
 	vec_done(&im->type_ports);
 	vec_done(&im->type_first);
 	model_index_free(im->index);

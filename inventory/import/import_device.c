@@ -212,11 +212,14 @@ static void read_type(struct importer *im, const struct yaml_node *node)
 	struct catalog_notes notes = VEC_INIT;
 	struct device_type row;
 	const size_t i = im->m->types.n;
+	const unsigned before = im->errors->total;
 
 	model_row_clear(NOUN_TYPE, &row);
 	row.line = node->line;
 	if (read_type_row(im, node, &row, &notes) && row.name) {
 		row.line = node->line;
+		if (import_is_faulty(im, node, "height_u"))
+			row.height_u = 1; /* so that nothing follows from it */
 		import_enter(im, NOUN_TYPE, 0, row.name, i, node);
 		*vec_push(&im->m->types) = row;
 		*vec_push(&im->type_first) = im->type_ports.n;
@@ -224,6 +227,8 @@ static void read_type(struct importer *im, const struct yaml_node *node)
 		import_facts(im, node, NOUN_TYPE, i);
 		read_templates(im, node, i);
 		check_inlets(im, node, i);
+		if (im->errors->total > before)
+			import_tear(im, node);
 	}
 	vec_done(&notes);
 }
@@ -298,8 +303,8 @@ static bool is_psu_too_many(
 	const unsigned psus = d->type == MODEL_NONE ? 0 : im->m->types.at[d->type].psus;
 	uint64_t n;
 
-	if (psus == 0 || !str_starts(key->text, "psu") || !str_to_u64(str_from(key->text, 3), &n) ||
-		n <= psus)
+	if (psus == 0 || import_is_torn(im, NOUN_TYPE, d->type) || !str_starts(key->text, "psu") ||
+		!str_to_u64(str_from(key->text, 3), &n) || n <= psus)
 		return false;
 	import_fault_at(im, key, E_CONFLICT, "correct the cord, or 'psus' of the type",
 		"'%s' is a '%s' and has %u PSU%s, no 'psu%llu'", d->name,

@@ -72,6 +72,22 @@ bool import_is_faulty(const struct importer *im, const struct yaml_node *map, co
 	return false;
 }
 
+void import_tear(struct importer *im, const struct yaml_node *node)
+{
+	if (im->torn.n < IMPORT_ERRORS_MAX)
+		*vec_push(&im->torn) = node;
+}
+
+bool import_is_torn(const struct importer *im, enum model_noun noun, size_t row)
+{
+	const struct places *places = &im->places[noun];
+
+	vec_each(&im->torn, const struct yaml_node *, node)
+		if (row < places->n && places->at[row] == *node)
+			return true;
+	return false;
+}
+
 /* An error that a reader of base made, at its own place. */
 static void adopt(struct importer *im, const struct yaml_node *map, const char *field,
 	struct err *err, const char *unit)
@@ -181,6 +197,14 @@ static const char *owner_name(const struct importer *im, enum model_noun noun, s
 	return NULL;
 }
 
+/* A port or outlet may be missing because its type or PDU is at fault, which was said. */
+static bool follows(const struct importer *im, enum model_noun noun, size_t owner)
+{
+	if (noun == NOUN_OUTLET)
+		return import_is_torn(im, NOUN_PDU, owner);
+	return noun == NOUN_PORT && import_is_torn(im, NOUN_TYPE, im->m->devices.at[owner].type);
+}
+
 size_t import_find(struct importer *im, const struct yaml_node *node, enum model_noun noun,
 	size_t owner, struct str name)
 {
@@ -189,7 +213,7 @@ size_t import_find(struct importer *im, const struct yaml_node *node, enum model
 	const char *of = owner_name(im, noun, owner);
 	char hint[240] = "";
 
-	if (row != MODEL_NONE)
+	if (row != MODEL_NONE || follows(im, noun, owner))
 		return row;
 	if (im->errors->list.n < IMPORT_ERRORS_MAX)
 		hint_names(names_of(im, noun, owner), word, hint, sizeof hint);
@@ -564,15 +588,22 @@ bool import_row(struct importer *im, const struct yaml_node *node, enum model_no
 	const struct reader r = {im, fields, noun, extra, row};
 
 	if (node->kind != YAML_MAP) {
-		import_fault_at(im, node, E_SCHEMA, "such as {name: ...}", "a %s must be a map",
-			model_noun_name(noun));
+		import_fault_at(im, node, E_SCHEMA,
+			noun == NOUN_NODE ? "such as {address: 10.0.0.7}" : "such as {name: ...}",
+			"a %s must be a map", model_noun_name(noun));
 		return false;
 	}
 	read_map(&r, "", node);
-	for (size_t i = 0; i < fields.n; i++)
-		if (fields.at[i].required && !yaml_get(node, fields.at[i].key))
+	for (size_t i = 0; i < fields.n; i++) {
+		if (!fields.at[i].required || yaml_get(node, fields.at[i].key))
+			continue;
+		if (noun >= NOUN_N)
+			import_fault(im, node, fields.at[i].key, E_SCHEMA,
+				"it begins with 'site: NAME'", "the file does not name its site");
+		else
 			import_fault(im, node, fields.at[i].key, E_SCHEMA, NULL,
 				"the %s has no '%s'", model_noun_name(noun), fields.at[i].key);
+	}
 	return true;
 }
 

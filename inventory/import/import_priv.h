@@ -28,6 +28,7 @@ struct importer {
 	struct catalog *catalog; /* loaded when a type first asks for it */
 	bool no_catalog;         /* that failed, and was said */
 	struct vec(struct fault) faults;
+	struct vec(const struct yaml_node *) torn; /* types and PDUs with faults inside */
 	/* the ports of all types, expanded once; a type's begin at type_first[its row] */
 	struct vec(struct port) type_ports;
 	struct vec(size_t) type_first;
@@ -46,6 +47,10 @@ void import_fault(struct importer *im, const struct yaml_node *map, const char *
 void import_fault_at(struct importer *im, const struct yaml_node *at, enum ec code,
 	const char *hint, const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 bool import_is_faulty(const struct importer *im, const struct yaml_node *map, const char *field);
+
+/* A type or PDU in which something was at fault: what its ports and outlets lack is not said. */
+void import_tear(struct importer *im, const struct yaml_node *node);
+bool import_is_torn(const struct importer *im, enum model_noun noun, size_t row);
 
 /*
  * Reads the fields into row, which has its defaults. extra: keys that the caller

@@ -2,6 +2,7 @@
 #include "inventory/import/import_priv.h"
 
 #include <string.h>
+#include <strings.h>
 
 static void read_locations(struct importer *im, const struct yaml_node *root)
 {
@@ -91,6 +92,25 @@ static void claim_feed(struct importer *im, const struct yaml_node *node, size_t
 		feed->rack = rack;
 }
 
+/* Any socket may be named, but what looks like one of IEC 60320 must be one. */
+static void check_socket(struct importer *im, const struct yaml_node *node)
+{
+	static const char *const known[] = {"C1", "C5", "C7", "C9", "C11", "C13", "C14", "C15",
+		"C15A", "C16", "C17", "C19", "C20", "C21", "C22", "C23", "C39", NULL};
+	const char *word = node && node->kind == YAML_SCALAR ? import_text(im, node) : "";
+	const char *near = err_nearest(word, known);
+
+	if ((word[0] != 'C' && word[0] != 'c') || word[1] < '0' || word[1] > '9')
+		return;
+	for (size_t i = 0; known[i]; i++)
+		if (strcasecmp(known[i], word) == 0)
+			return;
+	import_fault_at(im, node, E_SCHEMA,
+		near ? arena_printf(im->doc->arena, "did you mean '%s'?", near)
+		     : "C13 and C19 are the usual ones",
+		"'%.80s' is no outlet of IEC 60320", word);
+}
+
 static void read_outlet_run(struct importer *im, const struct yaml_node *at,
 	const struct outlet *like, const struct yaml_node *range)
 {
@@ -149,6 +169,7 @@ static void read_outlet_item(
 	fields.n--;
 	if (!import_row(im, item, NOUN_OUTLET, fields, extra, &row))
 		return;
+	check_socket(im, yaml_get(item, "type"));
 	find_bank(im, item, first_bank, &row);
 	if (yaml_get(item, "names"))
 		read_outlet_run(im, item, &row, yaml_get(item, "names"));
@@ -177,6 +198,7 @@ static void read_outlets(
 		if (value->kind == YAML_LIST) {
 			read_outlet_item(im, item, pdu, first_bank);
 		} else if (import_name_ok(im, value->key[i], "the type of an outlet")) {
+			check_socket(im, value->key[i]);
 			row.type = import_text(im, value->key[i]);
 			read_outlet_run(im, item, &row, item);
 		}
@@ -187,6 +209,7 @@ static void read_pdu(struct importer *im, const struct yaml_node *node, size_t r
 {
 	static const char *const extra[] = {"outlets", "banks", NULL};
 	const size_t i = im->m->pdus.n, first_bank = im->m->banks.n;
+	const unsigned before = im->errors->total;
 	const struct yaml_node *banks;
 
 	if (!import_new_row(im, node, NOUN_PDU, 0, extra))
@@ -204,6 +227,8 @@ static void read_pdu(struct importer *im, const struct yaml_node *node, size_t r
 		if (import_new_row(im, banks->item[k], NOUN_BANK, i, NULL))
 			im->m->banks.at[im->m->banks.n - 1].pdu = i;
 	read_outlets(im, node, i, first_bank);
+	if (im->errors->total > before)
+		import_tear(im, node);
 }
 
 static void read_rack_feeds(struct importer *im, const struct yaml_node *rack, size_t row)

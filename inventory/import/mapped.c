@@ -532,7 +532,7 @@ struct yaml_node *mapped_read(struct sources *s, const struct yaml_node *map)
 		if (!str_is(map->key[i]->text, "tables"))
 			tree_put_key(s, m.root, map->key[i], map->item[i]);
 	if (!tables)
-		source_fault(s, map, E_SCHEMA, "FOREIGN.md shows one",
+		source_fault(s, map, E_SCHEMA, "inventory/import/FOREIGN.md shows one",
 			"the mapping has no list of 'tables'");
 	for (unsigned i = 0; tables && i < tables->n; i++)
 		read_table(&m, tables->item[i]);

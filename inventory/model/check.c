@@ -4,6 +4,7 @@
 #include "agent/base/str.h"
 #include "inventory/model/check_priv.h"
 
+#include <arpa/inet.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -237,8 +238,14 @@ void model_check_cables(const struct model_check *c)
 
 /* --- nodes --- */
 
-static bool is_address(struct str s)
+/* Digits and dots alone are meant as an IPv4 address. */
+static bool is_address(const char *text)
 {
+	const struct str s = str_of(text);
+	struct in_addr v4;
+
+	if (strspn(text, "0123456789.") == s.n)
+		return inet_pton(AF_INET, text, &v4) == 1;
 	for (size_t i = 0; i < s.n; i++) {
 		const char ch = s.p[i];
 
@@ -286,7 +293,8 @@ static void check_address(
 		check_tell(c, &p, "node '%s' has no address", n->name);
 		return;
 	}
-	if (!is_address(str_of(n->address))) {
+	if (!is_address(n->address)) {
+		snprintf(p.hint, sizeof p.hint, "such as 10.0.0.7, fd00::7 or gpu01.example.org");
 		check_tell(c, &p, "node '%s': '%s' is no IP address or host name", n->name,
 			n->address);
 		return;

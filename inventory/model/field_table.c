@@ -1,8 +1,8 @@
 /*
  * field_table - the fields of every noun, in the order they are written.
  *
- * Ranges here are those of a number by itself; what two figures say to each other,
- * and volts and amps, is judged in check*.c, so that each fault is said once.
+ * Ranges here are those of a number by itself; what two figures say to each other, and which
+ * volts and amps there are, is judged in check*.c, so that each fault is said once.
  */
 #include "inventory/model/field_table.h"
 
@@ -151,24 +151,10 @@ static const struct model_field UPS[] = {
 static const struct model_field PANEL[] = {
 	LABEL("name", name),
 	REF("location", location, NOUN_LOCATION),
-	{.key = "volts",
-		.kind = FIELD_NUM,
-		.offset = AT(volts),
-		.min = -ANY,
-		.max = ANY,
-		.unit = "V"},
+	NUM("volts", volts, ANY, "V"),
 	UINT("phases", phases, 1000, NULL),
-	{.key = "amps",
-		.kind = FIELD_NUM,
-		.offset = AT(amps),
-		.min = -ANY,
-		.max = ANY,
-		.unit = "A"},
-	{.key = "max_utilization",
-		.kind = FIELD_NUM,
-		.offset = AT(max_utilization),
-		.min = -ANY,
-		.max = ANY},
+	NUM("amps", amps, ANY, "A"),
+	NUM("max_utilization", max_utilization, ANY, NULL),
 	SUPPLY("upstream", upstream, 1u << SUPPLY_PANEL | 1u << SUPPLY_UPS),
 	SUPPLY("backup", backup, 1u << SUPPLY_GENERATOR),
 };
@@ -219,20 +205,15 @@ static const struct model_field FEED[] = {
 	LABEL("name", name),
 	REF("panel", panel, NOUN_PANEL),
 	REF("rack", rack, NOUN_RACK),
-	ZERO("volts", volts, -ANY, ANY, "V"),
+	ZERO("volts", volts, 0, ANY, "V"),
 	ENUM("volts_are", volts_are, MODEL_VOLTS),
 	{.key = "phases", .kind = FIELD_UINT, .offset = AT(phases), .max = 1000, .required = true},
 	ENUM("phase", phase, MODEL_PHASES),
-	ZERO("amps", amps, -ANY, ANY, "A"),
-	{.key = "plug_amps",
-		.kind = FIELD_NUM,
-		.offset = AT(plug_amps),
-		.min = -ANY,
-		.max = ANY,
-		.unit = "A"},
+	ZERO("amps", amps, 0, ANY, "A"),
+	NUM("plug_amps", plug_amps, ANY, "A"),
 	NUM("k_temp", k_temp, 2, NULL),
 	NUM("k_group", k_group, 1, NULL),
-	ZERO("max_utilization", max_utilization, -ANY, ANY, NULL),
+	ZERO("max_utilization", max_utilization, 0, ANY, NULL),
 	SUPPLY("upstream", upstream, 1u << SUPPLY_PANEL | 1u << SUPPLY_UPS),
 };
 #undef ROW
@@ -242,7 +223,7 @@ static const struct model_field PDU[] = {
 	REF("rack", rack, NOUN_RACK),
 	REF("feed", feed, NOUN_FEED),
 	SUPPLY("upstream", upstream, 1u << SUPPLY_OUTLET),
-	ZERO("amps", amps, -ANY, ANY, "A"),
+	ZERO("amps", amps, 0, ANY, "A"),
 	NUM("sequence_ms", sequence_ms, 3.6e6, "ms"),
 };
 #undef ROW
@@ -254,12 +235,7 @@ static const struct model_field BANK[] = {
 		.min = 1,
 		.max = BANKS_MAX,
 		.required = true},
-	{.key = "amps",
-		.kind = FIELD_NUM,
-		.offset = AT(amps),
-		.min = -ANY,
-		.max = ANY,
-		.unit = "A"},
+	NUM("amps", amps, ANY, "A"),
 	{.key = "curve", .kind = FIELD_CHAR, .offset = AT(curve), .words = BREAKER_CURVES},
 	ENUM("phase", phase, MODEL_PHASES),
 };
