@@ -23,7 +23,7 @@ expect 0 quickstart down
 says 'nothing to remove'
 
 expect 0 quickstart up
-says 'R1 .*68%'
+says 'R1 .*R1-A [0-9]+%.* OK'
 says 'agent install on 3 nodes: 3 ok'
 says 'on 3 nodes: 3 changed'
 says 'on 3 nodes: 3 ok'
