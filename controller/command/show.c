@@ -19,7 +19,7 @@ static void unit_line(const struct model *m, size_t rack, unsigned u, struct buf
 		const unsigned from = 2 * d->position + d->half_up;
 		const unsigned to = t ? from + 2 * t->height_u + t->half_u : from;
 
-		if (d->rack != rack || d->position == 0 || from >= 2 * u + 2 || to <= 2 * u)
+		if (!t || d->rack != rack || d->position == 0 || from >= 2 * u + 2 || to <= 2 * u)
 			continue;
 		if (to > 2 * u + 2)
 			buf_add_text(out, "  |");
