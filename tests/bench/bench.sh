@@ -164,10 +164,10 @@ ssh_sh() { # PHASE N
 		exec ssh -F "$0/lab/ssh_config" -o KexAlgorithms='"$KEX"' "$1" sh -s "$2" "$3" "$4" "$5" < "$0/w/w.sh"' "$WORK"
 }
 
-clush_sh() { # PHASE N: clush gives all nodes one command, so the words come from a file on the node
+clush_sh() { # LABEL N SSHOPTION: clush gives all nodes one command, so the words come from a file on the node
 	# shellcheck disable=SC2016 # for the node's shell
-	measure "clush $1" "$2" clush -q -f 50 -w "$(paste -sd, "$WORK/names")" \
-		-O ssh_options="-F $WORK/lab/ssh_config -o KexAlgorithms=$KEX" \
+	measure "$1" "$2" clush -q -f 50 -w "$(paste -sd, "$WORK/names")" \
+		-O ssh_options="-F $WORK/lab/ssh_config $3" \
 		'set -- $(cat /srv/w/words); sh /srv/w/w.sh "$@"'
 }
 
@@ -219,7 +219,12 @@ peers() {
 		! wants ssh-true || fan_out "ssh-true same-kex" "$NODES" "-o KexAlgorithms=$KEX" true
 		! wants ssh-true-default || fan_out "ssh-true default" "$NODES" "" true
 		if wants ssh-sh; then fresh && ssh_sh first "$NODES" && ssh_sh second "$NODES"; fi
-		if wants clush && have clush; then fresh && clush_sh first "$NODES" && clush_sh second "$NODES"; fi
+		if wants clush && have clush; then
+			fresh
+			clush_sh "clush first" "$NODES" "-o KexAlgorithms=$KEX"
+			clush_sh "clush second" "$NODES" "-o KexAlgorithms=$KEX"
+			clush_sh "clush-default second" "$NODES" ""
+		fi
 		if wants cf-agent && [ -x "$WORK/lab/layer/usr/bin/cf-agent" ]; then
 			fresh
 			fan_out "cf-agent first" "$NODES" "-o KexAlgorithms=$KEX" cf-agent -KI -f /srv/w/w.cf
