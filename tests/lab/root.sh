@@ -26,7 +26,8 @@ root_mirror() { # debian|debian-security
 	# shellcheck disable=SC2016 # apt's own variable
 	uri=$(apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' 2> /dev/null |
 		grep -E "/$1/?\$" | head -n 1) || :
-	printf '%s\n' "${uri:-http://deb.debian.org/$1/}"
+	[ -n "$uri" ] || die "apt of this machine knows no mirror of $1" "see: apt-get indextargets"
+	printf '%s\n' "$uri"
 }
 
 root_repository() { # ROOT: an index over the packages that apt has just fetched
