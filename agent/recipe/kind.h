@@ -2,8 +2,10 @@
  * kind - the kinds of step and their parameters, as one table of data.
  *
  * Both programs know it: the controller to judge a recipe, the agent to run it
- * (agent/step has one struct step_ops per name here). A new kind is a row here
- * and a file there.
+ * (agent/step has one struct step_ops per name here). A new kind is a row in
+ * one of the groups (kind_file.c, kind_package.c ...) and a file there. Its
+ * manual page is made of this table, so what a person reads about a kind is
+ * written here and nowhere else.
  */
 #pragma once
 
@@ -22,6 +24,8 @@ enum param_type {
 	PARAM_LIST, /* of text */
 	PARAM_MAP,  /* text to text */
 	PARAM_EXPR, /* an expression, evaluated by the step when it needs it (guards) */
+	PARAM_TREE, /* any nesting of maps, lists and scalars; see type.h for how scalars are read
+		     */
 };
 
 struct kind_param {
@@ -34,15 +38,23 @@ struct kind_param {
 };
 
 struct kind {
-	const char *name; /* NULL ends the table */
-	const char *about;
+	const char *name;  /* NULL ends a group */
+	const char *about; /* one line */
+	/* The manual's words on this kind, plain paragraphs: what check reads, what apply does, and
+	   what undo brings back (or why it cannot). example is YAML, without the leading "- ". */
+	const char *check, *apply, *undo, *example;
 	const struct kind_param *params;
 	const char *const *one_of;   /* at least one of these must be given; NULL: no such rule */
 	bool batched;                /* all steps of this kind in a recipe are applied at once */
 	const char *const *not_both; /* at most one of these may be given; NULL: no such rule */
 	const char *unless_absent;   /* a parameter that is required unless state is absent */
+	const char *const *secret; /* parameters that may hold a secret: never shown, never in argv;
+				      NULL: none */
 };
 
-extern const struct kind KINDS[];
+/* Groups of kinds, each ended by a row without a name; the list ends with NULL. */
+extern const struct kind KIND_FILE[], KIND_PACKAGE[], KIND_SYSTEM[], KIND_STORAGE[], KIND_FLOW[];
+/* The n-th kind over all groups, in the manual's order; NULL past the last. */
+const struct kind *kind_at(unsigned n);
 const struct kind *kind_find(const char *name); /* NULL if unknown */
 const struct kind_param *kind_param_find(const struct kind *k, const char *name);

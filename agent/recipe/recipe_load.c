@@ -19,11 +19,11 @@ static void list_step_keys(struct loader *l)
 {
 	size_t n = 0, beside = sizeof BESIDE / sizeof *BESIDE;
 
-	while (KINDS[n].name)
+	while (kind_at((unsigned)n))
 		n++;
 	l->step_keys = arena_alloc(l->arena, (n + beside + 1) * sizeof *l->step_keys);
 	for (size_t i = 0; i < n; i++)
-		l->step_keys[i] = KINDS[i].name;
+		l->step_keys[i] = kind_at((unsigned)i)->name;
 	for (size_t i = 0; i < beside; i++)
 		l->step_keys[n + i] = BESIDE[i];
 }

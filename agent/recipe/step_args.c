@@ -6,7 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#define PARAMS_MAX 16
+#define PARAMS_MAX 32
 
 /* --- at load --- */
 

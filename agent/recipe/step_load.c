@@ -7,13 +7,15 @@
 #include <string.h>
 
 #define NAME_SHOWN 60
+#define KINDS_MAX  64
 
 static void list_kinds(char *out, size_t n)
 {
-	const char *names[32];
+	const char *names[KINDS_MAX + 1];
+	const struct kind *k;
 	unsigned count = 0;
 
-	for (const struct kind *k = KINDS; k->name && count < 31; k++)
+	while (count < KINDS_MAX && (k = kind_at(count)))
 		names[count++] = k->name;
 	names[count] = NULL;
 	type_list_words(names, out, n);
@@ -23,7 +25,7 @@ static int find_kind(const struct loader *l, const struct yaml_node *map, struct
 	unsigned *at, struct err *err)
 {
 	const struct yaml_doc *d = l->recipe->doc;
-	char kinds[200];
+	char kinds[600];
 	int rc = yaml_known_keys(d, map, l->step_keys, err);
 
 	if (rc < 0)

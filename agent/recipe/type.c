@@ -188,6 +188,7 @@ const char *type_name(enum param_type type)
 		[PARAM_LIST] = "a list of texts",
 		[PARAM_MAP] = "a map of texts",
 		[PARAM_EXPR] = "an expression",
+		[PARAM_TREE] = "a map or a list",
 	};
 
 	return NAMES[type];
@@ -207,6 +208,7 @@ int type_from_text(const struct type *t, struct str text, json_t **out, struct e
 	case PARAM_LIST:
 	case PARAM_MAP:
 	case PARAM_EXPR:
+	case PARAM_TREE:
 		return err_set(err, E_INTERNAL, "%s is not made of text", t->what);
 	case PARAM_MODE:
 		rc = check_mode(t, text, err);

@@ -157,6 +157,10 @@ static int obey(struct session *s, struct err *err)
 		return obey_facts(s);
 	case ORDER_ATTACH:
 		return attach_run(s, err);
+	case ORDER_RESUME:
+	case ORDER_UNDO:
+	case ORDER_REKEY:
+		return err_set(err, E_UNSUPPORTED, "this agent does not know this kind of order");
 	case ORDER_PLAN:
 	case ORDER_APPLY:
 	case ORDER_CHECK:

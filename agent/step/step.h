@@ -10,6 +10,7 @@
 #pragma once
 
 #include "agent/base/buf.h"
+#include "agent/base/json.h"
 #include "agent/recipe/recipe.h"
 
 struct bundle;
@@ -32,6 +33,7 @@ struct step_env {
 	const struct step *step;   /* for PARAM_EXPR arguments and places */
 	struct step_cache *cache;
 	bool dry; /* a plan: apply will not be called */
+	int keep; /* directory descriptor for what is kept for undo (keep.h); -1: nothing is kept */
 };
 
 /* The caller clears it before each check and each apply, which only add. */
@@ -49,6 +51,15 @@ void step_report_init(struct step_report *r);
 void step_report_clear(struct step_report *r);
 void step_report_done(struct step_report *r);
 
+/*
+ * One signature for all kinds. check decides, apply acts, and the executor checks again.
+ *
+ * before and undo: what before gives is kept durably on the node ahead of the first apply (in the
+ * intent's record) and handed to undo together with what before gave after the last apply, so that
+ * undo can tell its own doing from somebody else's. undo brings the first state back; a state that
+ * is neither is E_CONFLICT and stays. undo of what is undone already is 0. Both see the arguments
+ * as they were when applied, secrets as null.
+ */
 struct step_ops {
 	const char *kind;
 	int (*check)(
@@ -58,6 +69,11 @@ struct step_ops {
 	/* For batched kinds: several argument sets in one transaction; then apply is NULL. */
 	int (*apply_all)(struct step_env *env, const json_t *const *args, unsigned n,
 		struct step_report *rep, struct err *err);
+	/* *out: a new reference, NULL when there is nothing to bring back. */
+	int (*before)(struct step_env *env, const json_t *args, json_t **out, struct err *err);
+	/* before and after may be NULL. A kind without undo cannot be taken back and says so. */
+	int (*undo)(struct step_env *env, const json_t *args, const json_t *before,
+		const json_t *after, struct step_report *rep, struct err *err);
 };
 
 /* NULL if this agent does not know the kind. */

@@ -1,7 +1,7 @@
 /*
  * manifest - the signed list of what a bundle holds.
  *
- * Canonical JSON: {"format":1,"content":HEX,"serial":N,"created":S,"expires":S,
+ * Canonical JSON: {"format":1,"name":TEXT,"content":HEX,"serial":N,"created":S,"expires":S,
  * "files":[{"path","size","sha256","mode"}]} sorted by path. A bundle's digest is
  * the SHA-256 of these bytes; content is the digest of the files array alone, so
  * that an unchanged set is not packed and sent again. Paths are relative, made
@@ -29,6 +29,8 @@ struct manifest_file {
 struct manifest {
 	char digest[HASH_HEX]; /* of the text */
 	char content[HASH_HEX];
+	const char
+		*name; /* of the set: its recipes, sorted, joined by ','; serials count per name */
 	int64_t serial, created, expires; /* wall, seconds */
 	unsigned n_files;
 	struct manifest_file *files;

@@ -3,8 +3,10 @@
  *
  * agent -> controller
  *	hello    proto, version, boot_id, machine_id, hostname, nonce, bundles [digest],
+ *	         key (fingerprint of the controller key it obeys), name (its own, "" not yet told)
  *	         busy {run, controller, since} when a run holds the node,
  *	         interrupted {run, recipe, step} when the last run never ended
+ *	alive                               every 10 s while a run acts and nothing else was sent
  *	need     bundle                     the controller sends bundle + 'D' frames
  *	event    one record of the run's journal (record.h)
  *	facts    facts {group: value}
@@ -16,7 +18,11 @@
  * controller -> agent
  *	order    body (JSON text of struct order), sig (Ed25519 over those very bytes)
  *	bundle   manifest (text), sig, size  followed by size bytes in 'D' frames (tar.zst)
- *	cancel
+ *	secrets  values {name: text}        right behind an order that names secrets; never stored
+ *	again    run, sig (over "again" LF nonce LF run LF SHA-256 of the last order's body): the
+ *same order once more under a new run id, on a link that stayed cancel
+ *
+ * In params {"$secret": "NAME"} stands for the secret's value.
  *
  * The order is signed over the agent's nonce and the node's name, so that a
  * stolen SSH key, a recorded session or another node's order runs nothing.
@@ -34,7 +40,10 @@ enum order_mode {
 	ORDER_APPLY,
 	ORDER_CHECK,
 	ORDER_FACTS,
-	ORDER_ATTACH
+	ORDER_ATTACH,
+	ORDER_RESUME, /* run: go on with an interrupted run of this node, from its journal */
+	ORDER_UNDO,   /* take back what the recipes changed, last first */
+	ORDER_REKEY,  /* from now on obey rekey, the new key; signed by the old one */
 };
 
 struct order_recipe {
@@ -51,6 +60,12 @@ struct order {
 	const char *by;          /* who, for the lock and the journal */
 	int64_t issued, expires; /* wall, seconds */
 	int64_t after;           /* attach: events after this sequence number */
+	const char *expect; /* apply: hash of the plan that was shown; another one is refused */
+	const char *rekey;  /* rekey: public key text */
+	bool stay;          /* wait for another order after final */
+	unsigned n_secrets; /* names whose values follow in a message of their own */
+	const char **secrets;
+	json_t *secret_values; /* {name: text} once they came; owned; never formatted */
 	unsigned n_recipes;
 	struct order_recipe *recipes;
 	json_t *node_facts; /* what recipes see as node.*: name, address, site, rack, role */

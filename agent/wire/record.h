@@ -4,13 +4,14 @@
  * JSON object, one per line: seq (1, 2, ...), at (wall ns), ev, and:
  *	start    run, mode, recipes [name], bundle, by, boot_id    in the journal only
  *	recipe   recipe, state ("skipped" with why) - only when not plain ok
- *	intent   recipe, step, name, kind           fsync'd before the step acts
- *	notify   recipe, handler                    fsync'd before the change that calls for it
- *	step     recipe, step, name, kind, state, why, hint, diff, took_us; never for an unchanged
- *	         or skipped step; in a plan "changed" means that it would change
- *	handler  recipe, handler, state, why, hint, took_us
- *	check    recipe, name, state, why, hint     only when it failed, or could not be told
- *	end      state, counts, plan_hash, reason, took_us, cpu_us
+ *	intent   recipe, step, name, kind, args, before     fsync'd before the step acts; args
+ *without secrets, before as in step.h notify   recipe, handler                    fsync'd before
+ *the change that calls for it step     recipe, step, name, kind, state, why, hint, diff, took_us;
+ *never for an unchanged or skipped step; in a plan "changed" means that it would change handler
+ *recipe, handler, state, why, hint, took_us check    recipe, name, state, why, hint     only when
+ *it failed, or could not be told since    recipe, step, name, why            resumed: finished
+ *before, and differs now resume   boot_id, by                        the run goes on from here end
+ *state, counts, plan_hash, reason, took_us, cpu_us
  *
  * step is the 1-based index in its recipe. A torn line (power cut) is passed over by the reader.
  */

@@ -5,6 +5,8 @@
 #include "agent/recipe/type.h"
 #include "tests/unit/t.h"
 
+#include <string.h>
+
 static void check_names(const struct kind *k, const char *const *names)
 {
 	for (; names && *names; names++)
@@ -14,7 +16,9 @@ static void check_names(const struct kind *k, const char *const *names)
 
 TEST(groups_name_parameters)
 {
-	for (const struct kind *k = KINDS; k->name; k++) {
+	const struct kind *k;
+
+	for (unsigned i = 0; (k = kind_at(i)); i++) {
 		check_names(k, k->one_of);
 		check_names(k, k->not_both);
 		if (k->unless_absent)
@@ -22,9 +26,23 @@ TEST(groups_name_parameters)
 	}
 }
 
+TEST(every_kind_has_its_manual)
+{
+	const struct kind *k;
+
+	for (unsigned i = 0; (k = kind_at(i)); i++) {
+		if (!k->about || !k->check || !k->apply || !k->undo || !k->example)
+			fail_msg("%s lacks a part of its manual", k->name);
+		if (strncmp(k->example, k->name, strlen(k->name)) != 0)
+			fail_msg("%s: the example shows another kind", k->name);
+	}
+}
+
 TEST(presets_fit_their_types)
 {
-	for (const struct kind *k = KINDS; k->name; k++) {
+	const struct kind *k;
+
+	for (unsigned i = 0; (k = kind_at(i)); i++) {
 		for (const struct kind_param *p = k->params; p->name; p++) {
 			const struct type t = {p->type, p->choices, p->name, true};
 			AUTO_JSON v = NULL;
@@ -40,7 +58,9 @@ TEST(presets_fit_their_types)
 
 TEST(names_are_found_and_unique)
 {
-	for (const struct kind *k = KINDS; k->name; k++) {
+	const struct kind *k;
+
+	for (unsigned i = 0; (k = kind_at(i)); i++) {
 		assert_ptr_equal(kind_find(k->name), k);
 		for (const struct kind_param *p = k->params; p->name; p++)
 			assert_ptr_equal(kind_param_find(k, p->name), p);
