@@ -33,6 +33,8 @@ void step_report_clear(struct step_report *r)
 	r->why[0] = '\0';
 	r->denied = false;
 	r->always = false;
+	r->reboot = false;
+	r->tell = false;
 }
 
 void step_report_done(struct step_report *r)

@@ -34,6 +34,8 @@ struct step_env {
 	struct step_cache *cache;
 	bool dry; /* a plan: apply will not be called */
 	int keep; /* directory descriptor for what is kept for undo (keep.h); -1: nothing is kept */
+	bool rebooted; /* this step asked for a reboot (report.reboot), and the boot id is another
+			  one since its intent was written */
 };
 
 /* The caller clears it before each check and each apply, which only add. */
@@ -45,6 +47,9 @@ struct step_report {
 	bool denied;     /* refused by policy rather than failed */
 	bool always;     /* check: differs by nature (no guard, restarted, reloaded); the executor
 			    must not check again after apply */
+	bool reboot;     /* apply: restart the node now and go on after it with a check of this
+			    step, env.rebooted set; reboot.h starts it */
+	bool tell; /* why is for the run's record even when nothing differs (note, warnings) */
 };
 
 void step_report_init(struct step_report *r);
