@@ -53,6 +53,29 @@ static const struct kind_param LINE[] = {
 	{0},
 };
 
+static const char *const MERGE_FORMATS[] = {"json", "toml", "ini", "apt", NULL};
+static const struct kind_param MERGE[] = {
+	{"path", PARAM_PATH, true, NULL, NULL, "the file that others own too"},
+	{"format", PARAM_CHOICE, false, MERGE_FORMATS, NULL,
+		"preset: by the name (.json, .toml, .ini, apt.conf)"},
+	{"values", PARAM_TREE, false, NULL, NULL, "the keys that must be there, and their values"},
+	{"absent", PARAM_TREE, false, NULL, NULL,
+		"keys that must not be there: [a.b, 'c.\"d.e\"']"},
+	{"lists", PARAM_TREE, false, NULL, NULL,
+		"parts of lists: {a.b: {contains: [x]}, c: {without: [y]}}"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present",
+		"absent removes the keys that values names"},
+	{"create", PARAM_BOOL, false, NULL, "true", "make the file when it is not there"},
+	{"mode", PARAM_MODE, false, NULL, NULL, "preset: as it is, 0644 for a new one"},
+	{"owner", PARAM_NAME, false, NULL, NULL, "user; preset: as it is, root for a new one"},
+	{"group", PARAM_NAME, false, NULL, NULL, "group; likewise"},
+	{"validate", PARAM_LIST, false, NULL, NULL,
+		"a command that judges the new file, '{}' being its path"},
+	{0},
+};
+static const char *const MERGE_ONE_OF[] = {"values", "absent", "lists", NULL};
+static const char *const MERGE_SECRET[] = {"values", "lists", NULL};
+
 const struct kind KIND_FILE[] = {
 	{
 		.name = "file",
@@ -139,6 +162,37 @@ const struct kind KIND_FILE[] = {
 			   "  line: GRUB_CMDLINE_LINUX=\"iommu=pt\"\n"
 			   "  create: true",
 		.params = LINE,
+	},
+	{
+		.name = "merge",
+		.about = "keys of a JSON, TOML, INI or apt.conf file that others own too",
+		.check =
+			"Parses the file and compares the keys that values, lists and absent name; a map "
+			"is compared key by key, a list or scalar as a whole. A file that cannot be "
+			"parsed is an error with its line and column, and stays as it is. Names in "
+			"absent and lists are keys with dots between; a key with a dot of its own stands "
+			"in double quotes: 'plugins.\"io.containerd.grpc.v1.cri\".sandbox'. Under lists, "
+			"contains adds what is missing at the end, without removes what is there, set is "
+			"the whole list. An unquoted number or true is one, a quoted one is text.",
+		.apply =
+			"Changes only those keys in the text of the file: other keys, comments, order, "
+			"indentation, line ends (CRLF too) and a byte order mark stay byte for byte. The "
+			"new file is written beside the old one, judged by validate when there is one, "
+			"and renamed over it; mode and owner stay. When validate refuses, the old file "
+			"stays and its last lines are shown. A file reached by a symbolic link is "
+			"refused, name the file itself.",
+		.undo = "Each of the step's keys gets its earlier value or goes, as long as it is still "
+			"what the step made of it; what others changed since stays. A file that the "
+			"step made goes when nothing else is in it. A file that nobody changed since is "
+			"byte for byte as before.",
+		.example = "merge:\n"
+			   "  path: /etc/docker/daemon.json\n"
+			   "  values:\n"
+			   "    runtimes: {nvidia: {path: nvidia-container-runtime, args: []}}\n"
+			   "  validate: [dockerd, --validate, --config-file, '{}']",
+		.params = MERGE,
+		.one_of = MERGE_ONE_OF,
+		.secret = MERGE_SECRET,
 	},
 	{0},
 };

@@ -51,6 +51,7 @@ struct step_arg {
 	const struct yaml_node *at;
 	struct template *text; /* scalar */
 	struct expr *expr;     /* PARAM_EXPR */
+	struct arg_tree *tree; /* PARAM_TREE */
 	unsigned n;            /* list items or map pairs */
 	struct template **items;
 	const char **keys; /* map */

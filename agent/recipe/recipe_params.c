@@ -1,5 +1,6 @@
 /* recipe_params - what a recipe asks for, and what a run gives it. */
 #include "agent/base/buf.h"
+#include "agent/recipe/arg_tree.h"
 #include "agent/recipe/recipe_priv.h"
 #include "agent/recipe/type.h"
 
@@ -155,18 +156,6 @@ static int scalar_of_text(
 	return 0;
 }
 
-static int load_preset_item(
-	const struct loader *l, const struct yaml_node *n, json_t **out, struct err *err)
-{
-	const char *text;
-	int rc = load_text(l, n, "'default'", &text, err);
-
-	if (rc < 0)
-		return rc;
-	*out = json_string(text);
-	return *out ? 0 : yaml_err(l->recipe->doc, n, err, E_SCHEMA, "the text is not UTF-8");
-}
-
 static int load_preset_many(
 	const struct loader *l, const struct yaml_node *n, struct recipe_param *p, struct err *err)
 {
@@ -176,18 +165,7 @@ static int load_preset_many(
 
 	if (rc < 0)
 		return load_hint(rc, err, "such as %s", list ? "[a, b]" : "{key: value}");
-	p->preset = list ? json_array() : json_object();
-	for (unsigned i = 0; rc == 0 && i < n->n; i++) {
-		json_t *item = NULL;
-
-		if ((rc = load_preset_item(l, n->item[i], &item, err)) < 0)
-			break;
-		if (list)
-			json_array_append_new(p->preset, item);
-		else
-			json_object_set_new(p->preset, n->key[i]->text.p, item);
-	}
-	return rc;
+	return arg_tree_literal(l->recipe->doc, n, "'default'", &p->preset, err);
 }
 
 static int load_preset(const struct loader *l, const struct yaml_node *map, struct recipe_param *p,
@@ -265,63 +243,12 @@ int load_params(struct loader *l, const struct yaml_node *map, struct err *err)
 
 static int wrong_type(const struct recipe_param *p, const json_t *v, struct err *err)
 {
-	return err_set(err, E_SCHEMA, "'%s' must be %s, not %s", p->name, type_name(p->type),
-		value_type_name(v));
-}
+	const char *wanted = p->type == PARAM_LIST  ? "a list"
+			     : p->type == PARAM_MAP ? "a map"
+						    : type_name(p->type);
 
-/* An item of a list or map as text. */
-static int item_text(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
-{
-	struct value item = {v, NULL};
-	AUTO_BUF text;
-
-	buf_init(&text, 64u << 10);
-	if (json_is_array(v) || json_is_object(v) || json_is_null(v))
-		return err_set(err, E_SCHEMA, "'%s' must be %s, but holds a %s", p->name,
-			type_name(p->type), value_type_name(v));
-	if (value_to_text(&item, &text, err) < 0 || !buf_ok(&text))
-		return err_set(err, E_LIMIT, "'%s' holds a text that is too long", p->name);
-	*out = json_stringn_nocheck(buf_text(&text), text.n);
-	return 0;
-}
-
-static int list_value(const struct recipe_param *p, const json_t *v, json_t **out, struct err *err)
-{
-	AUTO_JSON made = json_array();
-
-	if (!json_is_array(v))
-		return wrong_type(p, v, err);
-	for (size_t i = 0; i < json_array_size(v); i++) {
-		json_t *item;
-		int rc = item_text(p, json_array_get(v, i), &item, err);
-
-		if (rc < 0)
-			return rc;
-		json_array_append_new(made, item);
-	}
-	*out = json_incref(made);
-	return 0;
-}
-
-static int map_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
-{
-	AUTO_JSON made = json_object();
-	const char *key;
-	json_t *old;
-
-	if (!json_is_object(v))
-		return wrong_type(p, v, err);
-	json_object_foreach(v, key, old)
-	{
-		json_t *item;
-		int rc = item_text(p, old, &item, err);
-
-		if (rc < 0)
-			return rc;
-		json_object_set_new(made, key, item);
-	}
-	*out = json_incref(made);
-	return 0;
+	return err_set(
+		err, E_SCHEMA, "'%s' must be %s, not %s", p->name, wanted, value_type_name(v));
 }
 
 static void append_text(json_t *list, struct str s)
@@ -384,9 +311,12 @@ static int give_value(const struct recipe_param *p, json_t *v, json_t **out, str
 		return value_of_text(p, v, out, err);
 	switch (p->type) {
 	case PARAM_LIST:
-		return list_value(p, v, out, err);
 	case PARAM_MAP:
-		return map_value(p, v, out, err);
+		if (p->type == PARAM_LIST ? !json_is_array(v) : !json_is_object(v))
+			return wrong_type(p, v, err);
+		if ((rc = arg_tree_judge(v, p->name, err)) < 0)
+			return rc;
+		break;
 	case PARAM_BOOL:
 		if (!json_is_boolean(v))
 			return wrong_type(p, v, err);

@@ -1,5 +1,6 @@
 /* step_args - arguments of a step: judged at load, evaluated and typed in a run. */
 #include "agent/base/buf.h"
+#include "agent/recipe/arg_tree.h"
 #include "agent/recipe/recipe_priv.h"
 #include "agent/recipe/type.h"
 
@@ -85,6 +86,9 @@ static int load_arg(const struct loader *l, struct step *s, struct step_arg *a, 
 	snprintf(what, sizeof what, "'%s'", a->param->name);
 	if (a->param->type == PARAM_EXPR)
 		return load_expr(l, a->at, what, may, &a->expr, err);
+	if (a->param->type == PARAM_TREE)
+		return load_hint(arg_tree_load(l, a->at, what, may, &a->tree, err), err, "%s",
+			a->param->about);
 	if (a->param->type == PARAM_LIST || a->param->type == PARAM_MAP)
 		return load_many(l, a, what, may, err);
 	if ((rc = load_template(l, a->at, what, may, &a->text, err)) < 0 ||
@@ -323,6 +327,14 @@ static int add_preset(const struct kind_param *p, json_t *into, struct err *err)
 	return rc;
 }
 
+static int eval_tree(struct run_args *r, const struct step_arg *a, json_t **out, struct err *err)
+{
+	char what[48];
+
+	snprintf(what, sizeof what, "'%s'", a->param->name);
+	return arg_tree_eval(a->tree, r->recipe, r->scope, what, out, &r->unknown, err);
+}
+
 static int eval_arg(struct run_args *r, const struct step_arg *a, json_t *into, struct err *err)
 {
 	json_t *v = NULL;
@@ -332,6 +344,8 @@ static int eval_arg(struct run_args *r, const struct step_arg *a, json_t *into, 
 		return 0;
 	if (a->param->type == PARAM_LIST || a->param->type == PARAM_MAP)
 		rc = eval_many(r, a, &v, err);
+	else if (a->param->type == PARAM_TREE)
+		rc = eval_tree(r, a, &v, err);
 	else
 		rc = eval_scalar(r, a, &v, err);
 	if (rc == 0 && v && !r->unknown)

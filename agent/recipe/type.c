@@ -1,5 +1,9 @@
 #include "agent/recipe/type.h"
 
+#include "agent/base/buf.h"
+#include "agent/recipe/value.h"
+
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -229,6 +233,89 @@ int type_from_text(const struct type *t, struct str text, json_t **out, struct e
 		break;
 	}
 	return rc < 0 ? rc : give_text(text, out, err);
+}
+
+/* True for what a person means as a number, in any of the notations in use. */
+static bool looks_like_number(struct str s)
+{
+	size_t i = s.n > 0 && (s.p[0] == '-' || s.p[0] == '+'), digits = 0;
+	bool based = s.n > i + 2 && s.p[i] == '0' && strchr("xXoObB", s.p[i + 1]) && s.p[i + 1];
+
+	if (based) {
+		for (i += 2; i < s.n && isxdigit((unsigned char)s.p[i]);)
+			i++;
+		return i == s.n;
+	}
+	for (unsigned points = 0; i < s.n && (isdigit((unsigned char)s.p[i]) || s.p[i] == '.');
+		i++) {
+		points += s.p[i] == '.';
+		digits += s.p[i] != '.';
+		if (points > 1)
+			return false;
+	}
+	if (digits == 0 || i == s.n)
+		return digits > 0;
+	if (s.p[i] != 'e' && s.p[i] != 'E')
+		return false;
+	i++;
+	i += i < s.n && (s.p[i] == '-' || s.p[i] == '+');
+	for (digits = i; i < s.n && isdigit((unsigned char)s.p[i]);)
+		i++;
+	return i == s.n && i > digits;
+}
+
+static int fail_plain_number(struct str text, struct err *err)
+{
+	struct str shown = str_first(text, 40);
+	AUTO_JSON v = NULL;
+	AUTO_BUF as;
+	double d = 0;
+
+	err_set(err, E_SCHEMA, "'" STR_FMT "' would not stay the same as a number", STR_ARG(shown));
+	buf_init(&as, 64);
+	if (str_to_f64(str_from(text, text.p[0] == '+'), &d) && d > -1e15 && d < 1e15) {
+		v = d >= (double)(int64_t)d && d <= (double)(int64_t)d ? json_integer((int64_t)d)
+								       : json_real(d);
+		(void)value_to_text(&(struct value){v, NULL}, &as, NULL);
+	}
+	if (as.n == 0 || str_eq(buf_str(&as), text))
+		return err_hint(err, "write '" STR_FMT "', in quotes, for text", STR_ARG(shown));
+	return err_hint(err, "write '" STR_FMT "', in quotes, for text, or %s for a number",
+		STR_ARG(shown), buf_text(&as));
+}
+
+static bool is_shortest(struct str text, const json_t *number)
+{
+	AUTO_BUF again;
+	json_t *v = json_deep_copy(number);
+	int rc;
+
+	buf_init(&again, 64);
+	rc = value_to_text(&(struct value){v, NULL}, &again, NULL);
+	json_decref(v);
+	return rc == 0 && str_eq(buf_str(&again), text);
+}
+
+int type_from_plain(struct str text, json_t **out, struct err *err)
+{
+	AUTO_JSON v = NULL;
+	int64_t whole;
+	double d;
+
+	if (str_is(text, "null"))
+		v = json_null();
+	else if (str_is(text, "true") || str_is(text, "false"))
+		v = json_boolean(str_is(text, "true"));
+	else if (!looks_like_number(text))
+		return give_text(text, out, err);
+	else if (str_to_i64(text, &whole))
+		v = json_integer(whole);
+	else if (str_to_f64(text, &d))
+		v = json_real(d);
+	if (!v || (json_is_number(v) && !is_shortest(text, v)))
+		return fail_plain_number(text, err);
+	*out = json_incref(v);
+	return 0;
 }
 
 int type_place(const struct yaml_doc *d, const struct yaml_node *at, struct err *err)

@@ -113,7 +113,7 @@ TEST(presets_are_dropped_when_loading_fails)
 	static const char *const CASES[] = {
 		"recipe: demo\nparams:\n  a: {type: list, default: [x]}\n  b: {type: int, default: y}\n"
 		"steps: []\n",
-		"recipe: demo\nparams:\n  a: {type: map, default: {x: [y]}}\nsteps: []\n",
+		"recipe: demo\nparams:\n  a: {type: map, default: {x: [1.10]}}\nsteps: []\n",
 		"recipe: demo\nparams:\n  a: {type: text, default: x}\nsteps: [x]\n",
 		"",
 		"\n# nothing\n",

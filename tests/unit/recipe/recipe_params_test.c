@@ -44,7 +44,7 @@ TEST(given_values)
 		const char *given, *name, *want;
 	} CASES[] = {
 		{NULL, NULL,
-			"{\"labels\":{\"x\":\"1\",\"y\":\"\"},\"mode\":\"safe\",\"name\":\"\","
+			"{\"labels\":{\"x\":1,\"y\":\"\"},\"mode\":\"safe\",\"name\":\"\","
 			"\"port\":9100,\"rate\":0.5,\"tls\":false,\"users\":[\"a\",\"b c\"]}"},
 		{"{\"port\": \"80\"}", "port", "80"},
 		{"{\"port\": 80}", "port", "80"},
@@ -68,16 +68,19 @@ TEST(given_values)
 		{"{\"name\": 1}", "name", "! 'name' must be text, not integer"},
 		{"{\"users\": \"a, b\"}", "users", "[\"a\",\"b\"]"},
 		{"{\"users\": \"\"}", "users", "[]"},
-		{"{\"users\": [1, \"x\", true]}", "users", "[\"1\",\"x\",\"true\"]"},
-		{"{\"users\": [[1]]}", "users",
-			"! 'users' must be a list of texts, but holds a list"},
-		{"{\"users\": 1}", "users", "! 'users' must be a list of texts, not integer"},
+		{"{\"users\": [1, \"x\", true]}", "users", "[1,\"x\",true]"},
+		{"{\"users\": [[1, null]]}", "users", "[[1,null]]"},
+		{"{\"users\": [[[[[[[[[[[[[[[[[[[[[1]]]]]]]]]]]]]]]]]]]]]}", "users",
+			"! 'users' is nested deeper than 20"},
+		{"{\"labels\": {\"a\": {\"$unknown\": \"x\"}}}", "labels",
+			"! 'labels' holds the key '$unknown'"},
+		{"{\"users\": 1}", "users", "! 'users' must be a list, not integer"},
 		{"{\"labels\": \"a=1, b = x=y\"}", "labels", "{\"a\":\"1\",\"b\":\"x=y\"}"},
-		{"{\"labels\": {\"a\": 1}}", "labels", "{\"a\":\"1\"}"},
+		{"{\"labels\": {\"a\": 1}}", "labels", "{\"a\":1}"},
 		{"{\"labels\": \"a\"}", "labels", "! 'labels' is a map, and 'a' is no part of one"},
 		{"{\"labels\": \"=1\"}", "labels",
 			"! 'labels' is a map, and '=1' is no part of one"},
-		{"{\"labels\": [1]}", "labels", "! 'labels' must be a map of texts, not list"},
+		{"{\"labels\": [1]}", "labels", "! 'labels' must be a map, not list"},
 		{"{\"prot\": 1}", "port", "! the recipe 'demo' has no parameter 'prot'"},
 		{"[1]", "port", "! parameters must be a map, not list"},
 	};

@@ -114,4 +114,58 @@ TEST(words)
 	assert_string_equal(small, "a, b ");
 }
 
+/* What an unquoted scalar becomes, or "! hint". */
+TEST(plain_scalars)
+{
+	static const struct {
+		const char *text, *want;
+	} CASES[] = {
+		{"0", "0"},
+		{"-17", "-17"},
+		{"9223372036854775807", "9223372036854775807"},
+		{"1.5", "1.5"},
+		{"-0.25", "-0.25"},
+		{"1.0", "1.0"},
+		{"1234567.5", "1234567.5"},
+		{"true", "true"},
+		{"null", "null"},
+		{"Null", "\"Null\""},
+		{"off", "\"off\""},
+		{"1.2.3", "\"1.2.3\""},
+		{"10m", "\"10m\""},
+		{"1e", "\"1e\""},
+		{"e3", "\"e3\""},
+		{"-", "\"-\""},
+		{".", "\".\""},
+		{"0x", "\"0x\""},
+		{"0xzz", "\"0xzz\""},
+		{"10.0.0.1/8", "\"10.0.0.1/8\""},
+		{"1.10", "! write '1.10', in quotes, for text, or 1.1 for a number"},
+		{"0755", "! write '0755', in quotes, for text, or 755 for a number"},
+		{"1e3", "! write '1e3', in quotes, for text, or 1000 for a number"},
+		{"1.50e+2", "! write '1.50e+2', in quotes, for text, or 150 for a number"},
+		{"+5", "! write '+5', in quotes, for text, or 5 for a number"},
+		{".5", "! write '.5', in quotes, for text"},
+		{"5.", "! write '5.', in quotes, for text"},
+		{"-0", "! write '-0', in quotes, for text, or 0 for a number"},
+		{"0x1F", "! write '0x1F', in quotes, for text"},
+		{"99999999999999999999", "! write '99999999999999999999', in quotes, for text"},
+	};
+
+	for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
+		AUTO_JSON v = NULL;
+		struct err err = {0};
+		AUTO_BUF got;
+
+		buf_init(&got, 256);
+		if (type_from_plain(str_of(CASES[i].text), &v, &err) < 0)
+			buf_addf(&got, "! %s", err.hint);
+		else
+			json_write(v, &got);
+		if (strcmp(buf_text(&got), CASES[i].want) != 0)
+			fail_msg("%s gives %s, wanted %s", CASES[i].text, buf_text(&got),
+				CASES[i].want);
+	}
+}
+
 T_MAIN
