@@ -91,6 +91,14 @@ void buf_drop(struct buf *b, size_t n)
 	b->n -= n;
 }
 
+void buf_cut(struct buf *b, size_t n)
+{
+	if (!b->p || n >= b->n)
+		return;
+	b->n = n;
+	b->p[n] = '\0';
+}
+
 void buf_add(struct buf *b, const void *p, size_t n)
 {
 	void *to = buf_room(b, n);

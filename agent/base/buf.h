@@ -38,5 +38,6 @@ void buf_add_xml(struct buf *b, struct str s); /* & < > " ' escaped */
 void *buf_room(struct buf *b, size_t n);
 void buf_grew(struct buf *b, size_t n);
 void buf_drop(struct buf *b, size_t n); /* forgets the first n bytes */
+void buf_cut(struct buf *b, size_t n);  /* forgets all but the first n bytes */
 
 #define AUTO_BUF __attribute__((cleanup(buf_done))) struct buf

@@ -3,6 +3,7 @@
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
 #include "agent/step/attr.h"
+#include "agent/step/keep.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 
@@ -178,4 +179,73 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc < 0 ? rc : attr_apply(env, path, &attr, err);
 }
 
-const struct step_ops STEP_DIRECTORY = {.kind = "directory", .check = check, .apply = apply};
+/* The directory and those of its parents that would be made with it. */
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	json_t *into = json_object();
+	char path[PATH_MAX], *slash;
+	struct stat st;
+	int rc = read_path(args, path, err);
+
+	while (rc == 0) {
+		rc = keep_path(env, path, into, err);
+		slash = strrchr(path, '/');
+		if (rc < 0 || !slash || slash == path)
+			break;
+		*slash = '\0';
+		if (fs_stat(env->root, path, true, &st, NULL) == 0)
+			break;
+	}
+	if (rc < 0)
+		json_decref(into);
+	else
+		*out = into;
+	return rc;
+}
+
+static bool was_directory(const json_t *before, const char *path)
+{
+	return strcmp(json_get_str(json_get(before, path), "kind", ""), "directory") == 0;
+}
+
+/* From the directory itself up; made parents go while they are empty. */
+static int take_back(struct step_env *env, char *path, const json_t *before, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	for (;;) {
+		AUTO_JSON now = json_object();
+		int rc = keep_path(
+			&(struct step_env){.root = env->root, .keep = -1}, path, now, err);
+		char *slash = strrchr(path, '/');
+
+		if (rc < 0)
+			return rc;
+		if (!keep_is_same(json_get(now, path), json_get(before, path)))
+			report_differs(rep, "brought back");
+		rc = keep_restore(env, path, before, after, err);
+		if (rc < 0 || !slash || slash == path)
+			return rc;
+		*slash = '\0';
+		if (!json_get(before, path))
+			return 0;
+	}
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *before, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	char path[PATH_MAX];
+	struct stat st;
+	int rc = read_path(args, path, err);
+
+	if (rc < 0)
+		return rc;
+	if (was_directory(before, path) && fs_stat(env->root, path, false, &st, NULL) < 0) {
+		err_set(err, E_UNSUPPORTED, "the tree '%s' was removed and is not kept", path);
+		return err_hint(err, "take it from a backup of your own");
+	}
+	return take_back(env, path, before, after, rep, err);
+}
+
+const struct step_ops STEP_DIRECTORY = {
+	.kind = "directory", .check = check, .apply = apply, .before = before, .undo = undo};

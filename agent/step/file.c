@@ -2,6 +2,7 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/step/content.h"
+#include "agent/step/keep.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 
@@ -115,4 +116,5 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return content_apply(env, w.path, &w.content, &w.attr, err);
 }
 
-const struct step_ops STEP_FILE = {.kind = "file", .check = check, .apply = apply};
+const struct step_ops STEP_FILE = {
+	.kind = "file", .check = check, .apply = apply, .before = keep_before, .undo = keep_undo};

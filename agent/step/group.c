@@ -132,4 +132,70 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
-const struct step_ops STEP_GROUP = {.kind = "group", .check = check, .apply = apply};
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	struct ident_group g;
+	struct wish w;
+	bool exists = false;
+	int rc = read_wish(args, &w, err);
+
+	if (rc == 0)
+		rc = look(env, &w, &g, &exists, err);
+	if (rc < 0)
+		return rc;
+	*out = json_object();
+	json_put_bool(*out, "exists", exists);
+	if (exists) {
+		json_put_int(*out, "gid", g.gid);
+		json_put_text(*out, "members", g.members);
+	}
+	return 0;
+}
+
+static int set_members(
+	const struct step_env *env, const char *name, const char *members, struct err *err)
+{
+	const char *const argv[] = {"gpasswd", "-M", members, name, NULL};
+
+	return *members ? tool_must(env, argv, err) : 0;
+}
+
+/* The group as before says, by the same three programs. */
+static int go_back(
+	struct step_env *env, struct wish *w, const json_t *was, const json_t *now, struct err *err)
+{
+	int rc;
+
+	w->gid = json_get(was, "gid");
+	if (!json_get_bool(was, "exists", false))
+		return delete (env, w, err);
+	if (json_get_bool(now, "exists", false))
+		return modify(env, w, err);
+	rc = create(env, w, err);
+	return rc < 0 ? rc : set_members(env, w->name, json_get_str(was, "members", ""), err);
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *was, const json_t *left,
+	struct step_report *rep, struct err *err)
+{
+	AUTO_JSON now = NULL;
+	struct wish w;
+	int rc = before(env, args, &now, err);
+
+	if (rc < 0 || json_equal(now, was))
+		return rc;
+	if (left && !json_equal(now, left)) {
+		err_set(err, E_CONFLICT, "group '%s' was changed by somebody else since",
+			json_get_str(args, "name", ""));
+		return err_hint(err, "look at it with getent and set it yourself");
+	}
+	report_differs(rep, "brought back");
+	rc = read_wish(args, &w, err);
+	if (rc == 0)
+		rc = go_back(env, &w, was, now, err);
+	step_cache_forget(env->cache);
+	return rc;
+}
+
+const struct step_ops STEP_GROUP = {
+	.kind = "group", .check = check, .apply = apply, .before = before, .undo = undo};

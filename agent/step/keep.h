@@ -13,8 +13,9 @@
 #define KEEP_FILE_MAX (64u << 20)
 
 /*
- * into[path] = {kind: absent|file|link|directory|other, mode, uid, gid, sha256, size, target}. A
- * file beyond KEEP_FILE_MAX is E_LIMIT with a hint, so that it is not overwritten for good.
+ * into[path] = {kind: absent|file|link|directory|other, mode, uid, gid, size, sha256, target}. Of a
+ * file beyond KEEP_FILE_MAX the bytes are not kept (mtime stands for sha256), and its undo says so.
+ * Extended attributes and times are not kept.
  */
 int keep_path(const struct step_env *env, const char *path, json_t *into, struct err *err);
 /* For a kind that touches one path, named by the argument 'path': its before. */

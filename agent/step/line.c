@@ -4,6 +4,7 @@
 #include "agent/step/diff.h"
 #include "agent/step/kinds.h"
 #include "agent/step/merge.h"
+#include "agent/step/own_lines.h"
 #include "agent/step/report.h"
 
 #include <string.h>
@@ -155,4 +156,41 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
-const struct step_ops STEP_LINE = {.kind = "line", .check = check, .apply = apply};
+static struct own_lines lines_of(const struct wish *w)
+{
+	return (struct own_lines){w->path, FILE_MAX, is_ours, w};
+}
+
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	json_t *into = json_object();
+	struct wish w;
+	int rc = read_args(args, &w, err);
+	const struct own_lines ours = lines_of(&w);
+
+	if (rc == 0)
+		rc = own_lines_before(env, &ours, into, err);
+	if (rc < 0)
+		json_decref(into);
+	else
+		*out = into;
+	return rc;
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *before, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	bool changed = false;
+	struct wish w;
+	int rc = read_args(args, &w, err);
+	const struct own_lines ours = lines_of(&w);
+
+	if (rc == 0)
+		rc = own_lines_undo(env, &ours, before, after, &changed, err);
+	if (changed)
+		report_differs(rep, "brought back");
+	return rc;
+}
+
+const struct step_ops STEP_LINE = {
+	.kind = "line", .check = check, .apply = apply, .before = before, .undo = undo};

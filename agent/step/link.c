@@ -2,6 +2,7 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/step/keep.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 
@@ -120,4 +121,5 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return parent < 0 ? parent : replace(parent, name, want, err);
 }
 
-const struct step_ops STEP_LINK = {.kind = "link", .check = check, .apply = apply};
+const struct step_ops STEP_LINK = {
+	.kind = "link", .check = check, .apply = apply, .before = keep_before, .undo = keep_undo};

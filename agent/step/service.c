@@ -149,4 +149,62 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc < 0 ? rc : ops->act(env, &w, err);
 }
 
-const struct step_ops STEP_SERVICE = {.kind = "service", .check = check, .apply = apply};
+/* Only of what the step is to change: the rest may be anything by then. */
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	struct step_report rep;
+	const struct service_ops *ops = NULL;
+	struct service_state st = {0};
+	struct service_wish w;
+	int rc = read_wish(args, &w, err);
+
+	step_report_init(&rep);
+	if (rc == 0)
+		rc = find_ops(env, w.name, &ops, &rep, err);
+	if (rc == 0)
+		rc = ops->look(env, &w, &st, err);
+	step_report_done(&rep);
+	if (rc < 0)
+		return rc;
+	*out = json_object();
+	json_put_bool(*out, "known", st.known);
+	if (w.running != SERVICE_ANY)
+		json_put_bool(*out, "running", st.running);
+	if (w.enabled != SERVICE_ANY)
+		json_put_bool(*out, "enabled", st.enabled);
+	return 0;
+}
+
+static enum service_answer answer(const json_t *was, const char *key)
+{
+	const json_t *v = json_get(was, key);
+
+	return !v ? SERVICE_ANY : json_is_true(v) ? SERVICE_YES : SERVICE_NO;
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *was, const json_t *left,
+	struct step_report *rep, struct err *err)
+{
+	const struct service_ops *ops;
+	AUTO_JSON now = NULL;
+	struct service_wish w;
+	int rc = before(env, args, &now, err);
+
+	(void)left; /* a service that was stopped or started since is brought back all the same */
+	/* A unit that was not known was brought by another step, whose undo takes it away. */
+	if (rc < 0 || json_equal(now, was) || !json_get_bool(now, "known", false))
+		return rc;
+	rc = read_wish(args, &w, err);
+	if (rc == 0)
+		rc = find_ops(env, w.name, &ops, rep, err);
+	if (rc < 0)
+		return rc;
+	report_differs(rep, "brought back");
+	w.verb = NULL;
+	w.running = answer(was, "running");
+	w.enabled = answer(was, "enabled");
+	return ops->act(env, &w, err);
+}
+
+const struct step_ops STEP_SERVICE = {
+	.kind = "service", .check = check, .apply = apply, .before = before, .undo = undo};

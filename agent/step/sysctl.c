@@ -10,6 +10,7 @@
 #include "agent/step/diff.h"
 #include "agent/step/kinds.h"
 #include "agent/step/merge.h"
+#include "agent/step/own_lines.h"
 #include "agent/step/report.h"
 
 #include <errno.h>
@@ -301,4 +302,81 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
-const struct step_ops STEP_SYSCTL = {.kind = "sysctl", .check = check, .apply = apply};
+/* A line of any of the step's parameters. */
+static bool is_any_ours(const void *ctx, struct str line)
+{
+	json_t *values = json_get(ctx, "values");
+	const json_t *value;
+	struct setting s;
+	const char *name;
+
+	json_object_foreach(values, name, value)
+	{
+		if (read_setting(name, value, &s, NULL) == 0 && is_ours(&s, line))
+			return true;
+	}
+	return false;
+}
+
+static struct own_lines lines_of(const json_t *args)
+{
+	return (struct own_lines){json_get_str(args, "path", "/etc/sysctl.d/90-stoika.conf"),
+		FILE_MAX, is_any_ours, args};
+}
+
+static json_t *read_live(const struct step_env *env, const json_t *args)
+{
+	json_t *live = json_object(), *values = json_get(args, "values");
+	const json_t *value;
+	struct setting s;
+	const char *name;
+
+	json_object_foreach(values, name, value)
+	{
+		AUTO_BUF now;
+
+		buf_init(&now, VALUE_MAX);
+		if (read_setting(name, value, &s, NULL) == 0 &&
+			fs_read(env->root, s.live, &now, NULL) == 0)
+			json_put_text(live, name, str_trim(buf_str(&now)));
+	}
+	return live;
+}
+
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	const struct own_lines ours = lines_of(args);
+	json_t *into = json_object();
+	const int rc = own_lines_before(env, &ours, into, err);
+
+	if (rc < 0) {
+		json_decref(into);
+		return rc;
+	}
+	if (json_get_bool(args, "live", true))
+		json_object_set_new(into, "live", read_live(env, args));
+	*out = into;
+	return 0;
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *before, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	const struct own_lines ours = lines_of(args);
+	AUTO_JSON now = json_get_bool(args, "live", true) ? read_live(env, args) : NULL;
+	json_t *live = json_get(before, "live");
+	AUTO_JSON back = json_pack("{s:O?}", "values", live);
+	bool changed = false;
+	int rc = own_lines_undo(env, &ours, before, after, &changed, err);
+
+	if (rc == 0 && now && live && !json_equal(now, live)) {
+		changed = true;
+		rc = each_live(env, back, rep, apply_live, err);
+	}
+	if (changed)
+		report_differs(rep, "brought back");
+	return rc;
+}
+
+const struct step_ops STEP_SYSCTL = {
+	.kind = "sysctl", .check = check, .apply = apply, .before = before, .undo = undo};

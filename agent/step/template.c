@@ -4,6 +4,7 @@
 #include "agent/base/err.h"
 #include "agent/run/bundle.h"
 #include "agent/step/content.h"
+#include "agent/step/keep.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 
@@ -99,4 +100,8 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return content_apply(env, json_get_str(args, "path", ""), &want, &attr, err);
 }
 
-const struct step_ops STEP_TEMPLATE = {.kind = "template", .check = check, .apply = apply};
+const struct step_ops STEP_TEMPLATE = {.kind = "template",
+	.check = check,
+	.apply = apply,
+	.before = keep_before,
+	.undo = keep_undo};

@@ -17,6 +17,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -395,4 +396,117 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
-const struct step_ops STEP_USER = {.kind = "user", .check = check, .apply = apply};
+/* --- undo --- */
+
+/* The further groups a user is in, in the order of /etc/group. */
+static json_t *groups_of(struct str groups, const char *user)
+{
+	json_t *list = json_array();
+	struct str line;
+
+	while (str_next(&groups, '\n', &line)) {
+		struct ident_group g;
+		char name[64];
+
+		snprintf(name, sizeof name, STR_FMT, STR_ARG(str_first(line, str_find(line, ':'))));
+		if (ident_group_find(line, name, &g) && ident_is_member(&g, user))
+			json_array_append_new(list, json_string(name));
+	}
+	return list;
+}
+
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	struct str passwd = {"", 0}, groups = {"", 0};
+	struct ident_user u;
+	struct wish w;
+	int rc = read_wish(args, &w, err);
+
+	if (rc == 0)
+		rc = cache_get(env, CACHE_PASSWD, &passwd, err);
+	if (rc == 0)
+		rc = cache_get(env, CACHE_GROUP, &groups, err);
+	if (rc < 0)
+		return rc;
+	*out = json_object();
+	if (!ident_user_find(passwd, w.name, &u)) {
+		json_put_bool(*out, "exists", false);
+		return 0;
+	}
+	json_put_bool(*out, "exists", true);
+	json_put_int(*out, "uid", u.uid);
+	json_put_int(*out, "gid", u.gid);
+	json_put_text(*out, "home", u.home);
+	json_put_text(*out, "shell", u.shell);
+	json_put_text(*out, "about", u.about);
+	json_object_set_new(*out, "groups", groups_of(groups, w.name));
+	return 0;
+}
+
+static void join(const json_t *names, struct buf *out)
+{
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(names, i, one)
+	{
+		if (i > 0)
+			buf_add_char(out, ',');
+		buf_add_text(out, json_string_value(one));
+	}
+}
+
+/* All fields at once: what was not changed is set to what it is. */
+static int set_back(
+	const struct step_env *env, const char *name, const json_t *was, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	char uid[24], gid[24];
+	AUTO_BUF groups;
+
+	buf_init(&groups, 8192);
+	join(json_get(was, "groups"), &groups);
+	snprintf(uid, sizeof uid, "%lld", (long long)json_get_int(was, "uid", 0));
+	snprintf(gid, sizeof gid, "%lld", (long long)json_get_int(was, "gid", 0));
+	*vec_push(&argv) = "usermod";
+	add(&argv, "-u", uid);
+	add(&argv, "-g", gid);
+	add(&argv, "-G", buf_text(&groups));
+	add(&argv, "-d", json_get_str(was, "home", ""));
+	add(&argv, "-s", json_get_str(was, "shell", ""));
+	add(&argv, "-c", json_get_str(was, "about", ""));
+	return run(env, &argv, name, err);
+}
+
+static int go_back(const struct step_env *env, const char *name, const json_t *was,
+	const json_t *now, struct err *err)
+{
+	if (!json_get_bool(was, "exists", false))
+		return remove_user(env, name, err);
+	if (json_get_bool(now, "exists", false))
+		return set_back(env, name, was, err);
+	err_set(err, E_UNSUPPORTED, "user '%s' was removed and is not made again", name);
+	return err_hint(err, "add the user yourself: the password and the mailbox are not kept");
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *was, const json_t *left,
+	struct step_report *rep, struct err *err)
+{
+	const char *name = json_get_str(args, "name", "");
+	AUTO_JSON now = NULL;
+	int rc = before(env, args, &now, err);
+
+	if (rc < 0 || json_equal(now, was))
+		return rc;
+	if (left && !json_equal(now, left)) {
+		err_set(err, E_CONFLICT, "user '%s' was changed by somebody else since", name);
+		return err_hint(err, "look at the account with getent and id, and set it yourself");
+	}
+	report_differs(rep, "brought back");
+	rc = go_back(env, name, was, now, err);
+	step_cache_forget(env->cache);
+	return rc;
+}
+
+const struct step_ops STEP_USER = {
+	.kind = "user", .check = check, .apply = apply, .before = before, .undo = undo};

@@ -121,6 +121,21 @@ TEST(drops_from_the_front)
 	assert_string_equal(buf_text(&b), "");
 }
 
+TEST(cuts_from_the_end)
+{
+	struct buf b;
+
+	buf_init(&b, 100);
+	buf_cut(&b, 0);
+	buf_add_text(&b, "abcdef");
+	buf_cut(&b, 9);
+	assert_string_equal(buf_text(&b), "abcdef");
+	buf_cut(&b, 4);
+	assert_string_equal(buf_text(&b), "abcd");
+	assert_int_equal(b.n, 4);
+	buf_done(&b);
+}
+
 TEST(taking_empties)
 {
 	AUTO_BUF b;

@@ -1,8 +1,13 @@
 /* user, group - with this machine's useradd and groupadd in a throw-away root. */
 #include "tests/unit/step/programs.h"
+#include "tests/unit/step/undo.h"
 
 static const char *const TOOLS[] = {
 	"useradd", "usermod", "userdel", "groupadd", "groupmod", "groupdel"};
+
+/* Backups and locks of the programs. */
+static const char *const LEFT[] = {"etc/passwd-", "etc/group-", "etc/shadow-", "etc/gshadow-",
+	"etc/subuid", "etc/subgid", "etc/subuid-", "etc/subgid-", "etc/.pwd.lock", "var", NULL};
 
 static void init(struct tree *t)
 {
@@ -133,6 +138,54 @@ TEST(user_that_the_tool_refuses)
 	assert_non_null(strstr(t.err.msg, "1000"));
 	assert_int_equal(
 		tree_apply(&t, "group", "{\"name\": \"root\", \"state\": \"absent\"}"), -E_REMOTE);
+	tree_done(&t);
+}
+
+TEST(accounts_are_taken_back)
+{
+	struct tree t;
+
+	init(&t);
+	programs_add(&t, "/usr/bin/gpasswd", "/usr/bin/gpasswd");
+	tree_ignore = LEFT;
+	tree_undoes(&t, "group", "{\"name\": \"hpc\", \"gid\": 4000}");
+	tree_undoes(&t, "group", "{\"name\": \"render\", \"gid\": 4001}");
+	tree_undoes(&t, "user", "{\"name\": \"slurm\", \"system\": true, \"groups\": [\"video\"]}");
+	tree_undoes(&t, "user",
+		"{\"name\": \"alice\", \"uid\": 2000, \"shell\": \"/bin/bash\", \"about\": \"A\", "
+		"\"groups\": [\"render\"]}");
+	tree_ignore = NULL;
+	tree_done(&t);
+}
+
+TEST(a_removed_group_comes_back_with_number_and_members)
+{
+	static const char ARGS[] = "{\"name\": \"video\", \"state\": \"absent\"}";
+	json_t *before;
+	struct tree t;
+
+	init(&t);
+	programs_add(&t, "/usr/bin/gpasswd", "/usr/bin/gpasswd");
+	before = tree_before(&t, "group", ARGS, true);
+	tree_converge(&t, "group", ARGS);
+	assert_int_equal(tree_undo(&t, "group", ARGS, before, NULL), 0);
+	assert_non_null(strstr(tree_read(&t, "etc/group"), "video:x:44:alice\n"));
+	json_decref(before);
+	tree_done(&t);
+}
+
+TEST(a_removed_user_is_said_to_be_gone)
+{
+	static const char ARGS[] = "{\"name\": \"alice\", \"state\": \"absent\"}";
+	json_t *before;
+	struct tree t;
+
+	init(&t);
+	before = tree_before(&t, "user", ARGS, true);
+	tree_converge(&t, "user", ARGS);
+	assert_int_equal(tree_undo(&t, "user", ARGS, before, NULL), -E_UNSUPPORTED);
+	assert_true(t.err.hint[0]);
+	json_decref(before);
 	tree_done(&t);
 }
 
