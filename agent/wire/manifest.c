@@ -54,6 +54,24 @@ static bool path_is_plain(const char *path)
 	return true;
 }
 
+/* Plain names, each once and in order, with ',' between. */
+static bool name_is_plain(const char *name)
+{
+	struct str rest = str_of(name), part, last = {NULL, 0};
+
+	if (rest.n == 0 || rest.n > MANIFEST_NAME_MAX || rest.p[rest.n - 1] == ',')
+		return false;
+	while (str_next(&rest, ',', &part)) {
+		const size_t n = part.n < last.n ? part.n : last.n;
+		const int order = last.p ? memcmp(last.p, part.p, n) : -1;
+
+		if (!str_is_name(part) || order > 0 || (order == 0 && part.n <= last.n))
+			return false;
+		last = part;
+	}
+	return true;
+}
+
 static json_t *files_json(const struct manifest *m)
 {
 	json_t *list = json_array();
@@ -174,6 +192,7 @@ void manifest_format(struct manifest *m, struct buf *out)
 	files = files_json(m);
 	hash_json(files, m->content);
 	json_put_int(top, "format", FORMAT);
+	json_put_str(top, "name", m->name);
 	json_put_str(top, "content", m->content);
 	json_put_int(top, "serial", m->serial);
 	json_put_int(top, "created", m->created);
@@ -206,7 +225,14 @@ int manifest_parse(struct arena *a, struct str text, struct manifest *out, struc
 		return err_set(err, E_SCHEMA,
 			"manifest: 'serial', 'created' or 'expires' is missing or wrong");
 
-	const char *content = json_get_str(top, "content", "");
+	const char *content = json_get_str(top, "content", ""),
+		   *name = json_get_str(top, "name", "");
+
+	if (!name_is_plain(name))
+		return err_set(err, E_SCHEMA,
+			"manifest: 'name' must be the names of its recipes, sorted, with ',' "
+			"between");
+	m.name = arena_strdup(a, name);
 
 	if (!hash_is_hex(content))
 		return err_set(err, E_SCHEMA, "manifest: 'content' must be 64 hex digits");

@@ -17,6 +17,7 @@ struct err;
 struct sign_key;
 
 #define MANIFEST_FILES_MAX 20000
+#define MANIFEST_NAME_MAX  16384
 #define MANIFEST_BYTES_MAX (UINT64_C(64) << 30)
 
 struct manifest_file {
@@ -29,8 +30,8 @@ struct manifest_file {
 struct manifest {
 	char digest[HASH_HEX]; /* of the text */
 	char content[HASH_HEX];
-	const char
-		*name; /* of the set: its recipes, sorted, joined by ','; serials count per name */
+	const char *name; /* of the set: its recipes, sorted, joined by ','; serials count per name
+			   */
 	int64_t serial, created, expires; /* wall, seconds */
 	unsigned n_files;
 	struct manifest_file *files;

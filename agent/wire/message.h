@@ -3,26 +3,29 @@
  *
  * agent -> controller
  *	hello    proto, version, boot_id, machine_id, hostname, nonce, bundles [digest],
- *	         key (fingerprint of the controller key it obeys), name (its own, "" not yet told)
+ *	         key (id of the controller's key it obeys), name (its own, "" not yet told),
  *	         busy {run, controller, since} when a run holds the node,
  *	         interrupted {run, recipe, step} when the last run never ended
- *	alive                               every 10 s while a run acts and nothing else was sent
- *	need     bundle                     the controller sends bundle + 'D' frames
- *	event    one record of the run's journal (record.h)
+ *	alive    every 10 s while a run acts and nothing else was sent
+ *	need     bundle: the controller sends bundle + 'D' frames
+ *	event    one record of the run's journal (record.h), without args, before and after
  *	facts    facts {group: value}
  *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us
- *	         (of the pass), process_us (CPU of the whole process so far), reason when not ok;
- *	         always the last frame
- *	refused  code, message, hint        instead of a run; then the agent ends
+ *	         (of the pass), process_us (CPU of the whole process so far), reason and hint when
+ *	         not ok; always the last frame. Before a reboot there is none: the last event is
+ *	         "rebooting" and the link ends. The answer to 'again' leaves out process_us and
+ *	         took_us, and counts and plan_hash when they are those of the final before.
+ *	refused  code, message, hint: instead of a run; then the agent ends
  *
  * controller -> agent
  *	order    body (JSON text of struct order), sig (Ed25519 over those very bytes)
- *	bundle   manifest (text), sig, size  followed by size bytes in 'D' frames (tar.zst)
- *	secrets  values {name: text}        right behind an order that names secrets; never stored
- *	again    run, sig (over "again" LF nonce LF run LF SHA-256 of the last order's body): the
- *same order once more under a new run id, on a link that stayed cancel
+ *	secrets  values {name: text}: right behind an order that names secrets; never stored
+ *	bundle   manifest (text), sig, size: followed by size bytes in 'D' frames (tar.zst)
+ *	again    run, sig (over order_again_text): the last order once more under a new run id,
+ *	         on a link that stayed
+ *	cancel
  *
- * In params {"$secret": "NAME"} stands for the secret's value.
+ * In params and vars {"$secret": "NAME"} stands for the secret's value.
  *
  * The order is signed over the agent's nonce and the node's name, so that a
  * stolen SSH key, a recorded session or another node's order runs nothing.
@@ -30,8 +33,12 @@
 #pragma once
 
 #include "agent/base/arena.h"
+#include "agent/base/hash.h"
 #include "agent/base/json.h"
 
+#define ORDER_PREVIEW "plan" /* as expect of an undo: only say what it would take back */
+
+struct buf;
 struct err;
 struct sign_key;
 
@@ -60,7 +67,8 @@ struct order {
 	const char *by;          /* who, for the lock and the journal */
 	int64_t issued, expires; /* wall, seconds */
 	int64_t after;           /* attach: events after this sequence number */
-	const char *expect; /* apply: hash of the plan that was shown; another one is refused */
+	const char *expect; /* apply, undo: hash of the plan that was shown, another one is refused;
+			       undo: or ORDER_PREVIEW */
 	const char *rekey;  /* rekey: public key text */
 	bool stay;          /* wait for another order after final */
 	unsigned n_secrets; /* names whose values follow in a message of their own */
@@ -77,6 +85,10 @@ struct order {
 void order_format(const struct order *o, struct buf *out);
 int order_parse(struct arena *a, struct str body, struct order *out, struct err *err);
 void order_done(struct order *o);
+/* What the signature of "again" covers: "again" LF nonce LF run LF SHA-256 of the last order's
+ * body. */
+void order_again_text(
+	struct buf *out, const char *nonce, const char *run, const char body_hash[static HASH_HEX]);
 const char *order_mode_name(enum order_mode m);
 
 /* A message object {"t": t}; new reference. */

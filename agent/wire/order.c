@@ -2,6 +2,7 @@
  * obeyed. */
 #include "agent/base/buf.h"
 #include "agent/base/err.h"
+#include "agent/base/sign.h"
 #include "agent/wire/message.h"
 
 #include <string.h>
@@ -12,6 +13,8 @@
 #define NONCE_LEN         32
 #define DIGEST_LEN        64
 #define RUN_ID_MAX        64
+#define ORDER_SECRETS_MAX 1000
+#define SECRET_NAME_MAX   128
 #define NUMBER_MAX        INT64_C(9000000000) /* seconds that still fit as nanoseconds */
 
 static const char *const MODES[] = {
@@ -20,11 +23,14 @@ static const char *const MODES[] = {
 	[ORDER_CHECK] = "check",
 	[ORDER_FACTS] = "facts",
 	[ORDER_ATTACH] = "attach",
+	[ORDER_RESUME] = "resume",
+	[ORDER_UNDO] = "undo",
+	[ORDER_REKEY] = "rekey",
 };
 #define MODES_N (sizeof MODES / sizeof *MODES)
 
 static const char *const KEYS[] = {"run", "mode", "node", "nonce", "bundle", "by", "issued",
-	"expires", "after", "recipes", "facts", "vars", NULL};
+	"expires", "after", "expect", "rekey", "stay", "secrets", "recipes", "facts", "vars", NULL};
 
 static bool is_hex(const char *z, size_t n)
 {
@@ -61,6 +67,29 @@ static bool is_digest(const char *z)
 	return is_hex(z, DIGEST_LEN);
 }
 
+static bool is_expect(const char *z)
+{
+	return is_digest(z) || strcmp(z, ORDER_PREVIEW) == 0;
+}
+
+static bool is_key(const char *z)
+{
+	return *z && strlen(z) < SIGN_TEXT_MAX && is_line(z);
+}
+
+/* As the store of secrets names them: plain names, in folders. */
+static bool is_secret_name(const char *z)
+{
+	struct str rest = str_of(z), part;
+
+	if (rest.n == 0 || rest.n > SECRET_NAME_MAX || z[rest.n - 1] == '/')
+		return false;
+	while (str_next(&rest, '/', &part))
+		if (!str_is_name(part))
+			return false;
+	return true;
+}
+
 /* The texts of an order: which must be there, and what they must look like. */
 static const struct field {
 	const char *key;
@@ -73,6 +102,8 @@ static const struct field {
 	{"nonce", true, is_nonce, "32 hex digits"},
 	{"bundle", false, is_digest, "64 hex digits"},
 	{"by", true, is_line, "one line on who gave the order, at most 200 bytes"},
+	{"expect", false, is_expect, "the hash of a plan, 64 hex digits"},
+	{"rekey", false, is_key, "a public key"},
 };
 enum {
 	FIELD_RUN,
@@ -80,6 +111,8 @@ enum {
 	FIELD_NONCE,
 	FIELD_BUNDLE,
 	FIELD_BY,
+	FIELD_EXPECT,
+	FIELD_REKEY,
 	FIELD_N
 };
 
@@ -138,7 +171,8 @@ static int parse_mode(const json_t *body, enum order_mode *out, struct err *err)
 			*out = (enum order_mode)i;
 			return 0;
 		}
-	return err_set(err, E_SCHEMA, "order: 'mode' must be plan, apply, check, facts or attach");
+	return err_set(err, E_SCHEMA,
+		"order: 'mode' must be plan, apply, check, facts, attach, resume, undo or rekey");
 }
 
 static int parse_object(const json_t *body, const char *key, json_t **out, struct err *err)
@@ -146,6 +180,37 @@ static int parse_object(const json_t *body, const char *key, json_t **out, struc
 	*out = json_get(body, key);
 	if (*out && !json_is_object(*out))
 		return err_set(err, E_SCHEMA, "order: '%s' must be an object", key);
+	return 0;
+}
+
+static int parse_stay(const json_t *body, bool *out, struct err *err)
+{
+	const json_t *v = json_get(body, "stay");
+
+	if (v && !json_is_boolean(v))
+		return err_set(err, E_SCHEMA, "order: 'stay' must be true or false");
+	*out = json_is_true(v);
+	return 0;
+}
+
+static int parse_secrets(struct arena *a, const json_t *body, struct order *o, struct err *err)
+{
+	json_t *list = json_get(body, "secrets");
+	const size_t n = list ? json_array_size(list) : 0;
+
+	if (list && !json_is_array(list))
+		return err_set(err, E_SCHEMA, "order: 'secrets' must be a list of names");
+	if (n > ORDER_SECRETS_MAX)
+		return err_set(err, E_LIMIT, "order: %zu secrets, at most %d are allowed", n,
+			ORDER_SECRETS_MAX);
+	o->secrets = arena_alloc(a, (n + 1) * sizeof *o->secrets);
+	for (; o->n_secrets < n; o->n_secrets++) {
+		const char *name = json_string_value(json_array_get(list, o->n_secrets));
+
+		if (!name || !is_secret_name(name))
+			return err_set(err, E_SCHEMA, "order: 'secrets' must be a list of names");
+		o->secrets[o->n_secrets] = arena_strdup(a, name);
+	}
 	return 0;
 }
 
@@ -186,18 +251,44 @@ static int parse_recipes(struct arena *a, const json_t *body, struct order *o, s
 	return 0;
 }
 
-/* What each mode cannot do without. */
+/* What each mode cannot do without, and what only some may have. */
+static const struct need {
+	bool bundle, recipes, expect, rekey;
+} NEEDS[] = {
+	[ORDER_PLAN] = {.bundle = true, .recipes = true},
+	[ORDER_APPLY] = {.bundle = true, .recipes = true, .expect = true},
+	[ORDER_CHECK] = {.bundle = true, .recipes = true},
+	[ORDER_FACTS] = {0},
+	[ORDER_ATTACH] = {0},
+	[ORDER_RESUME] = {0},
+	[ORDER_UNDO] = {.bundle = true, .recipes = true, .expect = true},
+	[ORDER_REKEY] = {.rekey = true},
+};
+
+/* A plan's hash is for an apply; only an undo is looked at by the same order. */
+static int check_expect(const struct order *o, struct err *err)
+{
+	const bool preview = o->expect && strcmp(o->expect, ORDER_PREVIEW) == 0;
+
+	if (o->expect && (!NEEDS[o->mode].expect || (preview && o->mode != ORDER_UNDO)))
+		return err_set(err, E_SCHEMA, "order: '%s' takes no such 'expect'", MODES[o->mode]);
+	return 0;
+}
+
 static int check_whole(const struct order *o, struct err *err)
 {
-	const bool runs = o->mode == ORDER_PLAN || o->mode == ORDER_APPLY || o->mode == ORDER_CHECK;
+	const struct need *need = &NEEDS[o->mode];
 
-	if (runs && !o->bundle)
+	if (need->bundle && !o->bundle)
 		return err_set(err, E_SCHEMA, "order: '%s' needs a 'bundle'", MODES[o->mode]);
-	if (runs && o->n_recipes == 0)
+	if (need->recipes && o->n_recipes == 0)
 		return err_set(err, E_SCHEMA, "order: '%s' needs 'recipes'", MODES[o->mode]);
+	if (need->rekey != (o->rekey != NULL))
+		return err_set(err, E_SCHEMA, "order: '%s' %s 'rekey'", MODES[o->mode],
+			need->rekey ? "needs" : "takes no");
 	if (o->expires < o->issued)
 		return err_set(err, E_SCHEMA, "order: it expires before it was issued");
-	return 0;
+	return check_expect(o, err);
 }
 
 static int parse_texts(struct arena *a, struct order *o, struct err *err)
@@ -215,6 +306,8 @@ static int parse_texts(struct arena *a, struct order *o, struct err *err)
 	o->nonce = text[FIELD_NONCE];
 	o->bundle = text[FIELD_BUNDLE];
 	o->by = text[FIELD_BY];
+	o->expect = text[FIELD_EXPECT];
+	o->rekey = text[FIELD_REKEY];
 	return 0;
 }
 
@@ -229,6 +322,8 @@ static int parse_body(struct arena *a, struct order *o, struct err *err)
 		(rc = parse_number(o->body, "issued", true, &o->issued, err)) < 0 ||
 		(rc = parse_number(o->body, "expires", true, &o->expires, err)) < 0 ||
 		(rc = parse_number(o->body, "after", false, &o->after, err)) < 0 ||
+		(rc = parse_stay(o->body, &o->stay, err)) < 0 ||
+		(rc = parse_secrets(a, o->body, o, err)) < 0 ||
 		(rc = parse_object(o->body, "facts", &o->node_facts, err)) < 0 ||
 		(rc = parse_object(o->body, "vars", &o->vars, err)) < 0 ||
 		(rc = parse_recipes(a, o->body, o, err)) < 0)
@@ -241,10 +336,45 @@ const char *order_mode_name(enum order_mode m)
 	return (unsigned)m < MODES_N ? MODES[m] : "unknown";
 }
 
+static json_t *recipes_json(const struct order *o)
+{
+	json_t *recipes = json_array();
+
+	for (unsigned i = 0; i < o->n_recipes; i++) {
+		json_t *item = json_object();
+
+		json_put_str(item, "name", o->recipes[i].name);
+		if (o->recipes[i].params)
+			json_object_set(item, "params", o->recipes[i].params);
+		json_array_append_new(recipes, item);
+	}
+	return recipes;
+}
+
+static void put_optional(json_t *body, const struct order *o)
+{
+	if (o->after > 0)
+		json_put_int(body, "after", o->after);
+	json_put_str(body, "expect", o->expect);
+	json_put_str(body, "rekey", o->rekey);
+	if (o->stay)
+		json_put_bool(body, "stay", true);
+	if (o->n_secrets > 0) {
+		json_t *names = json_array();
+
+		for (unsigned i = 0; i < o->n_secrets; i++)
+			json_array_append_new(names, json_string(o->secrets[i]));
+		json_object_set_new(body, "secrets", names);
+	}
+	if (o->node_facts)
+		json_object_set(body, "facts", o->node_facts);
+	if (o->vars)
+		json_object_set(body, "vars", o->vars);
+}
+
 void order_format(const struct order *o, struct buf *out)
 {
 	AUTO_JSON body = json_object();
-	json_t *recipes = json_array();
 
 	json_put_str(body, "run", o->run);
 	json_put_str(body, "mode", order_mode_name(o->mode));
@@ -254,21 +384,8 @@ void order_format(const struct order *o, struct buf *out)
 	json_put_str(body, "by", o->by);
 	json_put_int(body, "issued", o->issued);
 	json_put_int(body, "expires", o->expires);
-	if (o->after > 0)
-		json_put_int(body, "after", o->after);
-	for (unsigned i = 0; i < o->n_recipes; i++) {
-		json_t *item = json_object();
-
-		json_put_str(item, "name", o->recipes[i].name);
-		if (o->recipes[i].params)
-			json_object_set(item, "params", o->recipes[i].params);
-		json_array_append_new(recipes, item);
-	}
-	json_object_set_new(body, "recipes", recipes);
-	if (o->node_facts)
-		json_object_set(body, "facts", o->node_facts);
-	if (o->vars)
-		json_object_set(body, "vars", o->vars);
+	json_object_set_new(body, "recipes", recipes_json(o));
+	put_optional(body, o);
 	json_write(body, out);
 }
 
@@ -289,6 +406,14 @@ int order_parse(struct arena *a, struct str body, struct order *out, struct err 
 
 void order_done(struct order *o)
 {
-	if (o)
-		json_drop(&o->body);
+	if (!o)
+		return;
+	json_drop(&o->body);
+	json_drop(&o->secret_values);
+}
+
+void order_again_text(
+	struct buf *out, const char *nonce, const char *run, const char body_hash[static HASH_HEX])
+{
+	buf_addf(out, "again\n%s\n%s\n%s", nonce, run, body_hash);
 }

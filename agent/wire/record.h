@@ -1,19 +1,27 @@
 /*
  * record - one line of a run's journal, which is also one event on the wire.
  *
- * JSON object, one per line: seq (1, 2, ...), at (wall ns), ev, and:
- *	start    run, mode, recipes [name], bundle, by, boot_id    in the journal only
- *	recipe   recipe, state ("skipped" with why) - only when not plain ok
- *	intent   recipe, step, name, kind, args, before     fsync'd before the step acts; args
- *without secrets, before as in step.h notify   recipe, handler                    fsync'd before
- *the change that calls for it step     recipe, step, name, kind, state, why, hint, diff, took_us;
- *never for an unchanged or skipped step; in a plan "changed" means that it would change handler
- *recipe, handler, state, why, hint, took_us check    recipe, name, state, why, hint     only when
- *it failed, or could not be told since    recipe, step, name, why            resumed: finished
- *before, and differs now resume   boot_id, by                        the run goes on from here end
- *state, counts, plan_hash, reason, took_us, cpu_us
+ * A JSON object: seq (1, 2, ...), at (wall ns), ev, and what ev says:
+ *	start      run, mode, recipes [name], bundle, by, boot_id; in the journal only
+ *	recipe     recipe, state ("skipped" with why); only when not plain ok
+ *	intent     recipe, step, item, name, kind, boot_id, args, before, notify; fsync'd before the
+ *	           step acts. args without secrets, before as in step.h. undo: the id of what is
+ *	           taken back
+ *	notify     recipe, handler; fsync'd before the change that calls for it
+ *	step       recipe, step, item, name, kind, state, why, hint, diff, took_us, after; never for
+ *	           an unchanged or skipped step, unless it has something to tell (then "ok"). In a
+ *	           plan "changed" means that it would change
+ *	handler    recipe, handler, state, why, hint, took_us
+ *	check      recipe, name, state, why, hint; only when it failed, or could not be told
+ *	undo       recipe, step, name, kind, entry, state, why, hint; what became of one remembered
+ *	           change. done: true: it is remembered no longer
+ *	since      recipe, step, name, why; resumed: finished before, and differs now
+ *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now
+ *	resume     boot_id, by; the run goes on from here
+ *	end        state, counts, plan_hash, reason, hint, took_us, cpu_us
  *
- * step is the 1-based index in its recipe. A torn line (power cut) is passed over by the reader.
+ * step is the 1-based index in its recipe, item the 1-based one in the list of each. A torn line
+ * (power cut) is passed over by the reader. args, before, after stay on the node.
  */
 #pragma once
 

@@ -265,6 +265,29 @@ static int lock_bundles(int dir, struct err *err)
 	return fd;
 }
 
+static int compare_names(const void *a, const void *b)
+{
+	const char *const *na = a, *const *nb = b;
+
+	return strcmp(*na, *nb);
+}
+
+/* What serials are counted for: the recipes of the set, sorted. */
+static const char *set_name(struct arena *a, const struct pack_recipe *recipes, unsigned n)
+{
+	const char **names = arena_alloc(a, (n + 1) * sizeof *names);
+	AUTO_BUF text;
+
+	buf_init(&text, MANIFEST_NAME_MAX);
+	for (unsigned i = 0; i < n; i++)
+		names[i] = recipes[i].name;
+	if (n > 1)
+		qsort(names, n, sizeof *names, compare_names);
+	for (unsigned i = 0; i < n; i++)
+		buf_addf(&text, "%s%s", i > 0 ? "," : "", names[i]);
+	return arena_strdup(a, buf_text(&text));
+}
+
 static int find_or_make(struct arena *a, const char *db, const struct keys *keys,
 	const struct pack_recipe *recipes, unsigned n, struct pack *out, struct err *err)
 {
@@ -277,6 +300,7 @@ static int find_or_make(struct arena *a, const char *db, const struct keys *keys
 	if (rc < 0)
 		return rc;
 	buf_init(&text, MANIFEST_TEXT_MAX);
+	m.name = set_name(a, recipes, n);
 	manifest_format(&m, &text); /* sorts, and tells the content */
 	if (!buf_ok(&text))
 		return err_set(err, E_LIMIT, "the recipes have too many files");

@@ -228,7 +228,8 @@ static ssize_t pack_write(struct archive *a, void *ctx, const void *bytes, size_
 static void make_bundle(struct peer *p, const char *yaml)
 {
 	struct manifest_file f = {.path = "demo/recipe.yaml", .size = strlen(yaml), .mode = 0644};
-	struct manifest m = {.serial = 1,
+	struct manifest m = {.name = "demo",
+		.serial = 1,
 		.created = clock_wall() / CLOCK_SEC,
 		.expires = clock_wall() / CLOCK_SEC + 3600,
 		.n_files = 1,

@@ -37,6 +37,7 @@ static void pack(struct world *w, int64_t serial)
 	struct err err = {0};
 	buf_clear(&w->text);
 	pack_manifest(w->arena, files, N_FILES, &w->m);
+	w->m.name = "demo";
 	w->m.serial = serial;
 	w->m.created = NOW - 10;
 	w->m.expires = NOW + 1000;

@@ -17,8 +17,12 @@ static struct manifest_file file(const char *path)
 
 static void format(struct buf *out, struct manifest_file *files, unsigned n, struct manifest *m)
 {
-	*m = (struct manifest){
-		.serial = 4, .created = 1000, .expires = 2000, .n_files = n, .files = files};
+	*m = (struct manifest){.name = "a,b",
+		.serial = 4,
+		.created = 1000,
+		.expires = 2000,
+		.n_files = n,
+		.files = files};
 	buf_clear(out);
 	manifest_format(m, out);
 	assert_true(buf_ok(out));
@@ -42,6 +46,7 @@ TEST(manifest_both_ways)
 	assert_string_equal(digest, m.digest);
 	assert_string_equal(digest, back.digest);
 	assert_string_equal(m.content, back.content);
+	assert_string_equal(back.name, "a,b");
 	assert_int_equal(back.n_files, 3);
 	assert_int_equal(back.bytes, 30);
 	assert_string_equal(back.files[0].path, "a/files/x y");
@@ -54,8 +59,12 @@ TEST(manifest_both_ways)
 TEST(manifest_content_ignores_serial_and_times)
 {
 	struct manifest_file files[] = {file("a")};
-	struct manifest one,
-		two = {.serial = 9, .created = 5, .expires = 6, .n_files = 1, .files = files};
+	struct manifest one, two = {.name = "b",
+				     .serial = 9,
+				     .created = 5,
+				     .expires = 6,
+				     .n_files = 1,
+				     .files = files};
 	AUTO_BUF text;
 
 	buf_init(&text, 1u << 20);
@@ -174,6 +183,13 @@ TEST(manifest_refuses_changes)
 	assert_int_equal(parse_changed("\"expires\":2000", "\"expires\":999"), -E_SCHEMA);
 	assert_int_equal(
 		parse_changed("\"expires\":2000", "\"expires\":9223372036854775807"), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\"a,a\""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\"b,a\""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\"a,\""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\",a\""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\"../a\""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\",", ""), -E_SCHEMA);
+	assert_int_equal(parse_changed("\"name\":\"a,b\"", "\"name\":\"a,ab\""), 0);
 	assert_int_equal(parse_changed("\"files\":[", "\"files\":[7,"), -E_SCHEMA);
 	assert_true(parse("") < 0);
 	assert_true(parse("[]") < 0);

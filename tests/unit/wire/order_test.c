@@ -96,6 +96,19 @@ TEST(order_refuses)
 		{"{\"mode\":\"facts\",\"run\":\"r\",\"node\":\"n\",\"nonce\":\"" NONCE
 		 "\",\"by\":\"b\",\"issued\":5,\"expires\":9223372036854775807}",
 			"expires"},
+		{"{\"mode\":\"apply\",\"expect\":\"plan\"," HEAD REST "}", "expect"},
+		{"{\"mode\":\"apply\",\"expect\":\"12\"," HEAD REST "}", "expect"},
+		{"{\"mode\":\"plan\",\"expect\":\"" DIGEST "\"," HEAD REST "}", "expect"},
+		{"{\"mode\":\"apply\",\"rekey\":\"x\"," HEAD REST "}", "rekey"},
+		{"{\"mode\":\"rekey\"," HEAD "}", "rekey"},
+		{"{\"mode\":\"rekey\",\"rekey\":\"\"," HEAD "}", "rekey"},
+		{"{\"mode\":\"undo\"," HEAD "}", "bundle"},
+		{"{\"mode\":\"apply\",\"stay\":1," HEAD REST "}", "stay"},
+		{"{\"mode\":\"apply\",\"secrets\":\"a\"," HEAD REST "}", "secrets"},
+		{"{\"mode\":\"apply\",\"secrets\":[1]," HEAD REST "}", "secrets"},
+		{"{\"mode\":\"apply\",\"secrets\":[\"../a\"]," HEAD REST "}", "secrets"},
+		{"{\"mode\":\"apply\",\"secrets\":[\"a/\"]," HEAD REST "}", "secrets"},
+		{"{\"mode\":\"apply\",\"secrets\":[\"\"]," HEAD REST "}", "secrets"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -128,6 +141,49 @@ TEST(order_facts_and_attach_need_no_bundle)
 		arena_free(a);
 	}
 	assert_string_equal(order_mode_name((enum order_mode)99), "unknown");
+}
+
+TEST(order_of_each_mode_both_ways)
+{
+	static const char *const bodies[] = {"{\"mode\":\"apply\",\"expect\":\"" DIGEST
+					     "\",\"stay\":true," HEAD REST "}",
+		"{\"mode\":\"apply\",\"secrets\":[\"db/password\",\"key\"]," HEAD REST "}",
+		"{\"mode\":\"undo\"," HEAD REST "}",
+		"{\"mode\":\"undo\",\"expect\":\"plan\"," HEAD REST "}",
+		"{\"mode\":\"resume\",\"after\":7,\"secrets\":[\"key\"]," HEAD "}",
+		"{\"mode\":\"rekey\",\"rekey\":\"AAAA\"," HEAD "}"};
+
+	for (size_t i = 0; i < sizeof bodies / sizeof *bodies; i++) {
+		struct arena *a = arena_new();
+		struct order o, back;
+		struct err err = {0};
+		AUTO_BUF text, again;
+
+		buf_init(&text, 4096);
+		buf_init(&again, 4096);
+		if (order_parse(a, str_of(bodies[i]), &o, &err) < 0)
+			fail_msg("%s: %s", bodies[i], err.msg);
+		order_format(&o, &text);
+		assert_int_equal(order_parse(a, buf_str(&text), &back, &err), 0);
+		order_format(&back, &again);
+		assert_string_equal(buf_text(&text), buf_text(&again));
+		assert_int_equal(back.mode, o.mode);
+		assert_int_equal(back.stay, i == 0);
+		assert_int_equal(back.n_secrets, i == 1 ? 2 : i == 4);
+		assert_true(i != 5 || strcmp(back.rekey, "AAAA") == 0);
+		order_done(&o);
+		order_done(&back);
+		arena_free(a);
+	}
+}
+
+TEST(order_again_is_signed_over_all_that_it_means)
+{
+	AUTO_BUF text;
+
+	buf_init(&text, 1024);
+	order_again_text(&text, NONCE, "r-2", DIGEST);
+	assert_string_equal(buf_text(&text), "again\n" NONCE "\nr-2\n" DIGEST);
 }
 
 T_MAIN
