@@ -127,6 +127,7 @@ void export_site(const struct model *m, struct buf *out)
 	export_rooms(&e);
 	export_power(&e);
 	export_rows(&e, "reservations", NOUN_RESERVATION);
+	export_roles(&e);
 	export_types(&e);
 	export_devices(&e);
 	export_cables(m, out);

@@ -1,5 +1,4 @@
 /* export_device - device types, devices with their cords and nodes, cables. */
-#include "agent/base/json.h"
 #include "inventory/import/export_priv.h"
 #include "inventory/model/index.h"
 
@@ -63,72 +62,6 @@ void export_types(const struct exporter *e)
 
 /* --- nodes --- */
 
-static int compare_keys(const void *a, const void *b)
-{
-	const char *const *x = a, *const *y = b;
-
-	return strcmp(*x, *y);
-}
-
-static void write_json(json_t *v, struct buf *out);
-
-/* Keys sorted, as the vars are kept. */
-static void write_object(json_t *v, struct buf *out)
-{
-	struct model_names keys = VEC_INIT;
-	const char *key;
-	json_t *item;
-
-	json_object_foreach(v, key, item)
-	{
-		*vec_push(&keys) = key;
-	}
-	vec_sort(&keys, compare_keys);
-	buf_add_char(out, '{');
-	for (size_t i = 0; i < keys.n; i++) {
-		buf_add_text(out, i ? ", " : "");
-		export_text(out, keys.at[i]);
-		buf_add_text(out, ": ");
-		write_json(json_object_get(v, keys.at[i]), out);
-	}
-	buf_add_char(out, '}');
-	vec_done(&keys);
-}
-
-/* Flow YAML; as deep as json_parse lets it be. */
-static void write_json(json_t *v, struct buf *out)
-{
-	json_t *item;
-	size_t i;
-
-	if (json_is_string(v)) {
-		export_quoted(out, json_string_value(v));
-	} else if (json_is_object(v)) {
-		write_object(v, out);
-	} else if (json_is_array(v)) {
-		buf_add_char(out, '[');
-		json_array_foreach(v, i, item)
-		{
-			buf_add_text(out, i ? ", " : "");
-			write_json(item, out);
-		}
-		buf_add_char(out, ']');
-	} else {
-		json_write(v, out);
-	}
-}
-
-static void write_vars(const struct node *n, struct flow *f)
-{
-	AUTO_JSON vars = NULL;
-
-	if (!n->vars || strcmp(n->vars, "{}") == 0 ||
-		json_parse(str_of(n->vars), (size_t)1 << 20, "vars", &vars, NULL) < 0)
-		return;
-	buf_add_text(f->out, f->n++ ? ", vars: " : "vars: ");
-	write_json(vars, f->out);
-}
-
 /* The inside of a node's flow map. */
 static void write_node(const struct model *m, const struct node *n, bool name, struct buf *out)
 {
@@ -143,7 +76,10 @@ static void write_node(const struct model *m, const struct node *n, bool name, s
 	if (n->role && (!inherited || strcmp(n->role, inherited) != 0))
 		flow_text(&f, "role", n->role);
 	flow_text(&f, "host_key", n->host_key);
-	write_vars(n, &f);
+	if (n->vars && strcmp(n->vars, "{}") != 0) {
+		buf_add_text(out, f.n++ ? ", vars: " : "vars: ");
+		export_vars(out, n->vars);
+	}
 	buf_add_text(out, "}\n");
 }
 

@@ -163,6 +163,12 @@ static void write_value(const struct exporter *e, const struct model_field *f, c
 	case FIELD_SUPPLY:
 		write_supply(e, model_get_supply(f, row));
 		return;
+	case FIELD_VARS:
+		export_vars(out, model_get_text(f, row));
+		return;
+	case FIELD_NAMES:
+		export_names(out, model_get_text(f, row));
+		return;
 	case FIELD_REF:
 		export_text(out, row_name(e->m, f->noun, model_get_ref(f, row)));
 		return;

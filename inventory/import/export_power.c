@@ -230,6 +230,10 @@ void export_rooms(const struct exporter *e)
 	export_top(e);
 	buf_add_text(e->out, m->locations.n ? "locations:\n" : "");
 	for (size_t i = 0; i < m->locations.n; i++) {
+		if (m->locations.at[i].vars) {
+			export_row(e, NOUN_LOCATION, i, NULL, 2);
+			continue;
+		}
 		buf_add_text(e->out, "  - ");
 		export_text(e->out, m->locations.at[i].name);
 		buf_add_char(e->out, '\n');

@@ -13,6 +13,8 @@ struct flow {
 
 void export_text(struct buf *out, const char *text); /* plain when it can be, else quoted */
 void export_quoted(struct buf *out, const char *text);
+void export_vars(struct buf *out, const char *json);   /* a JSON object as a flow map */
+void export_names(struct buf *out, const char *names); /* "a b" as [a, b] */
 void export_num(struct buf *out, double v); /* the shortest text that reads back the same */
 
 /* "key: value" in a flow map; NULL, NaN and the like write nothing. */
@@ -46,6 +48,7 @@ void export_top(const struct exporter *e);
 
 void export_rooms(const struct exporter *e);
 void export_power(const struct exporter *e);
+void export_roles(const struct exporter *e);
 void export_types(const struct exporter *e);
 void export_devices(const struct exporter *e);
 void export_cables(const struct model *m, struct buf *out);

@@ -24,6 +24,7 @@ static const struct {
 	{NOUN_ZONE, "cooling_zones", NULL},
 	{NOUN_UNIT, "cooling_units", "cooling_zone"},
 	{NOUN_RESERVATION, "reservations", NULL},
+	{NOUN_ROLE, "roles", NULL},
 };
 
 static const char *name_of(const struct model *m, enum model_noun noun, size_t row)
@@ -118,6 +119,8 @@ static void put_cell(const struct model *m, const struct table_sink *sink,
 	case FIELD_NAME:
 	case FIELD_LABEL:
 	case FIELD_WORD:
+	case FIELD_VARS:
+	case FIELD_NAMES:
 		sink->text(sink->ctx, model_get_text(f, row));
 		break;
 	case FIELD_CHAR:

@@ -6,8 +6,8 @@
 #include <string.h>
 
 static const char *const SECTIONS[] = {"locations", "cooling_zones", "generators", "upses",
-	"panels", "racks", "feeds", "pdus", "reservations", "device_types", "devices", "cables",
-	"nodes", NULL};
+	"panels", "racks", "feeds", "pdus", "reservations", "roles", "device_types", "devices",
+	"cables", "nodes", NULL};
 
 /* A problem of the model at the place the row was read from. */
 static void report(void *ctx, const struct model_problem *p)
@@ -59,6 +59,7 @@ static void read_site(struct importer *im)
 	import_rooms(im, root);
 	import_power(im, root);
 	import_reservations(im, root);
+	import_roles(im, root);
 	import_types(im, root);
 	import_devices(im, root);
 	import_cables(im, root);

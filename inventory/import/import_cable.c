@@ -1,12 +1,9 @@
 /* import_cable - cables between ports, and the nodes that run an agent. */
-#include "agent/base/buf.h"
-#include "agent/base/json.h"
 #include "inventory/import/import_priv.h"
 
 #include <string.h>
 
 #define AT(type, member) offsetof(struct type, member)
-#define VARS_MAX         ((size_t)1 << 20)
 
 static const struct model_field CABLE[] = {
 	{.key = "type", .kind = FIELD_TEXT, .offset = AT(cable, type)},
@@ -27,6 +24,7 @@ static const struct model_field CABLE[] = {
 			.offset = AT(node, port),                                   \
 			.min = 1,                                                   \
 			.max = 65535},                                              \
+		{.key = "vars", .kind = FIELD_VARS, .offset = AT(node, vars)},      \
 	{                                                                           \
 		.key = "host_key", .kind = FIELD_TEXT, .offset = AT(node, host_key) \
 	}
@@ -79,85 +77,11 @@ void import_cables(struct importer *im, const struct yaml_node *root)
 	}
 }
 
-/* --- variables --- */
-
-/* A number only when JSON would write it just so: 8 and 1.5, but 08 and 1.10 stay text. */
-static json_t *number(struct str text)
-{
-	AUTO_BUF shown;
-	AUTO_JSON list = json_array();
-	int64_t i;
-	double d;
-
-	buf_init(&shown, 64);
-	if (str_to_i64(text, &i))
-		json_array_append_new(list, json_integer(i));
-	else if (str_to_f64(text, &d))
-		json_array_append_new(list, json_real(d));
-	else
-		return NULL;
-	json_write(list, &shown);
-	if (shown.n != text.n + 2 || memcmp(shown.p + 1, text.p, text.n) != 0)
-		return NULL;
-	return json_incref(json_array_get(list, 0));
-}
-
-static json_t *scalar(const struct yaml_node *node)
-{
-	json_t *v = node->plain ? number(node->text) : NULL;
-
-	if (v)
-		return v;
-	if (node->plain && str_is(node->text, "true"))
-		return json_true();
-	if (node->plain && str_is(node->text, "false"))
-		return json_false();
-	if (node->plain && (node->text.n == 0 || str_is(node->text, "null")))
-		return json_null();
-	return json_stringn(node->text.p, node->text.n);
-}
-
-/* As deep as yaml's cap lets it be. */
-static json_t *json_of(const struct yaml_node *node)
-{
-	json_t *v;
-
-	if (node->kind == YAML_SCALAR)
-		return scalar(node);
-	v = node->kind == YAML_MAP ? json_object() : json_array();
-	for (unsigned i = 0; i < node->n; i++) {
-		if (node->kind == YAML_MAP)
-			json_object_set_new(v, node->key[i]->text.p, json_of(node->item[i]));
-		else
-			json_array_append_new(v, json_of(node->item[i]));
-	}
-	return v;
-}
-
-static const char *read_vars(struct importer *im, const struct yaml_node *map)
-{
-	const struct yaml_node *value = import_map(im, map, "vars");
-	AUTO_JSON vars = NULL;
-	AUTO_BUF text;
-
-	buf_init(&text, VARS_MAX);
-	if (!value)
-		return "{}";
-	vars = json_of(value);
-	json_write(vars, &text);
-	if (!buf_ok(&text)) {
-		import_fault(im, map, "vars", E_LIMIT, NULL, "the vars are longer than %zu bytes",
-			VARS_MAX);
-		return "{}";
-	}
-	return arena_text(im->m->arena, buf_str(&text));
-}
-
 /* --- nodes --- */
 
 static void add_node(struct importer *im, struct node *row, const struct yaml_node *place)
 {
-	row->vars = read_vars(im, place);
+	row->vars = row->vars ? row->vars : "{}";
 	row->line = place->line;
 	if (!row->role && row->device != MODEL_NONE)
 		row->role = im->m->devices.at[row->device].role;
@@ -168,23 +92,21 @@ static void add_node(struct importer *im, struct node *row, const struct yaml_no
 /* "node: {address: ...}" inside a device. */
 static void read_device_node(struct importer *im, const struct yaml_node *map, size_t device)
 {
-	static const char *const extra[] = {"vars", NULL};
 	const struct yaml_node *node = yaml_get(map, "node");
 	struct node row = {.name = im->m->devices.at[device].name, .device = device, .port = 22};
 
 	if (model_index_find(im->index, NOUN_DEVICE, 0, row.name) != device)
 		return; /* the second of two devices of one name, said already */
-	if (node && import_row(im, node, NOUN_NODE, FIELDS(NODE), extra, &row))
+	if (node && import_row(im, node, NOUN_NODE, FIELDS(NODE), NULL, &row))
 		add_node(im, &row, node);
 }
 
 /* One of the list: on the device of its name, or on none. */
 static void read_named_node(struct importer *im, const struct yaml_node *node)
 {
-	static const char *const extra[] = {"vars", NULL};
 	struct node row = {.port = 22, .device = MODEL_NONE};
 
-	if (!import_row(im, node, NOUN_NODE, FIELDS(NAMED_NODE), extra, &row) || !row.name)
+	if (!import_row(im, node, NOUN_NODE, FIELDS(NAMED_NODE), NULL, &row) || !row.name)
 		return;
 	row.device = model_index_find(im->index, NOUN_DEVICE, 0, row.name);
 	add_node(im, &row, node);

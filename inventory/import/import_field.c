@@ -443,6 +443,18 @@ static int read_number(struct importer *im, const struct model_field *f,
 	}
 }
 
+static void read_texts(struct importer *im, const struct model_field *f,
+	const struct yaml_node *value, const char *what, void *to)
+{
+	const char *text = NULL;
+
+	if (f->kind == FIELD_VARS)
+		import_vars(im, value, what, &text);
+	else
+		import_names(im, value, what, &text);
+	memcpy(to, &text, sizeof text);
+}
+
 void import_field(struct importer *im, const struct model_field *f, const char *key,
 	const struct yaml_node *map, const struct yaml_node *value, void *row)
 {
@@ -461,6 +473,10 @@ void import_field(struct importer *im, const struct model_field *f, const char *
 		return;
 	}
 	snprintf(what, sizeof what, "'%s'", key);
+	if (f->kind == FIELD_VARS || f->kind == FIELD_NAMES) {
+		read_texts(im, f, value, what, to);
+		return;
+	}
 	if (read_number(im, f, value, what, row, &err) < 0)
 		adopt(im, map, key, &err, f->unit2 ? NULL : f->unit);
 }

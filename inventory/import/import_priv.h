@@ -62,6 +62,11 @@ bool import_row(struct importer *im, const struct yaml_node *node, enum model_no
 /* One field of a map that is there; key: how the map calls it. */
 void import_field(struct importer *im, const struct model_field *f, const char *key,
 	const struct yaml_node *map, const struct yaml_node *value, void *row);
+/* Values of FIELD_VARS and FIELD_NAMES; what is wrong inside is told at its own place. */
+void import_vars(
+	struct importer *im, const struct yaml_node *value, const char *what, const char **to);
+void import_names(
+	struct importer *im, const struct yaml_node *value, const char *what, const char **to);
 /* The value at "cooling.rdhx.curve", NULL when there is none. */
 const struct yaml_node *import_at(const struct yaml_node *map, const char *path);
 /*
@@ -99,6 +104,7 @@ void import_rooms(struct importer *im, const struct yaml_node *root); /* locatio
 void import_power(struct importer *im, const struct yaml_node *root); /* feeds .. outlets */
 void import_reservations(struct importer *im, const struct yaml_node *root);
 void import_types(struct importer *im, const struct yaml_node *root);   /* types and their ports */
+void import_roles(struct importer *im, const struct yaml_node *root);
 void import_devices(struct importer *im, const struct yaml_node *root); /* and ports, cords */
 void import_cables(struct importer *im, const struct yaml_node *root);
 void import_nodes(struct importer *im, const struct yaml_node *root); /* inside devices, and bare */

@@ -12,6 +12,10 @@ static void read_locations(struct importer *im, const struct yaml_node *root)
 		const struct yaml_node *node = list->item[i];
 		struct location row = {.line = node->line};
 
+		if (node->kind == YAML_MAP) {
+			import_new_row(im, node, NOUN_LOCATION, 0, NULL);
+			continue;
+		}
 		if (!import_name_ok(im, node, "a location"))
 			continue;
 		row.name = import_text(im, node);

@@ -114,6 +114,7 @@ void model_check_names(const struct model_check *c)
 		OWNED_ROWS(NOUN_BANK, m->banks, bank, pdu),
 		OWNED_ROWS(NOUN_UNIT, m->units, cooling_unit, zone),
 		ROWS(NOUN_RESERVATION, m->reservations, reservation),
+		ROWS(NOUN_ROLE, m->roles, role),
 	};
 	struct model_index *index = model_index_new();
 
@@ -391,4 +392,5 @@ void model_check_all(const struct model_check *c)
 	model_check_cables(c);
 	model_check_nodes(c);
 	model_check_dates(c);
+	model_check_roles(c);
 }

@@ -39,3 +39,4 @@ void model_check_cords(const struct model_check *c); /* outlets and power ports 
 void model_check_cables(
 	const struct model_check *c);                /* ports cabled twice, power on a data cable */
 void model_check_nodes(const struct model_check *c); /* addresses, host keys */
+void model_check_roles(const struct model_check *c); /* of nodes, once roles are described */

@@ -33,6 +33,7 @@ static const struct rows {
 	OF(NOUN_BANK, banks, bank),
 	OF(NOUN_UNIT, units, cooling_unit),
 	OF(NOUN_RESERVATION, reservations, reservation),
+	OF(NOUN_ROLE, roles, role),
 #undef OF
 };
 
@@ -255,6 +256,8 @@ bool model_row_states(const struct model_field *f, const void *row)
 	case FIELD_NAME:
 	case FIELD_LABEL:
 	case FIELD_WORD:
+	case FIELD_VARS:
+	case FIELD_NAMES:
 		break;
 	}
 	word = model_get_text(f, row);

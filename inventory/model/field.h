@@ -25,7 +25,9 @@ enum field_kind {
 	FIELD_HALF, /* unsigned, and at offset2 a bool for half a unit more: 10.5 */
 	FIELD_PAIR, /* two doubles, the second at offset2: [5, 30] */
 	FIELD_CURVE,
-	FIELD_SUPPLY
+	FIELD_SUPPLY,
+	FIELD_VARS, /* const char *, a map as JSON object text; an empty one is NULL */
+	FIELD_NAMES /* const char *, a list of names with a blank between; an empty one is NULL */
 };
 
 struct model_field {

@@ -66,6 +66,10 @@
 	{                                                                         \
 		.key = k, .kind = FIELD_SUPPLY, .offset = AT(m), .supplies = bits \
 	}
+#define VARS(k, m)                                            \
+	{                                                     \
+		.key = k, .kind = FIELD_VARS, .offset = AT(m) \
+	}
 
 static const char *const REGIONS[] = {"iec", "ul", NULL};
 static const char *const ZONE_KINDS[] = {"air", "rdhx", "liquid", NULL};
@@ -90,11 +94,13 @@ static const struct model_field SITE[] = {
 	NUM("terms.power_factor", terms.power_factor, 1, NULL),
 	{.key = "terms.region", .kind = FIELD_WORD, .offset = AT(terms.region), .words = REGIONS},
 	NUM("terms.misc_w", terms.misc_w, WATTS_MAX, "W"),
+	VARS("vars", vars),
 };
 #undef ROW
 #define ROW location
 static const struct model_field LOCATION[] = {
 	{.key = "name", .kind = FIELD_NAME, .offset = AT(name), .required = true},
+	VARS("vars", vars),
 };
 #undef ROW
 #define ROW cooling_zone
@@ -198,6 +204,7 @@ static const struct model_field RACK[] = {
 	NUM("cooling.liquid.lpm", cooling.liquid_lpm, 1e6, "l/min"),
 	TEMP("cooling.liquid.supply_c", cooling.liquid_supply_c),
 	NUM("cooling.liquid.rise_c", cooling.liquid_rise_c, 100, "K"),
+	VARS("vars", vars),
 };
 #undef ROW
 #define ROW feed
@@ -352,6 +359,15 @@ static const struct model_field RESERVATION[] = {
 	TEXT("until", until),
 };
 #undef ROW
+#define ROW role
+static const struct model_field ROLE[] = {
+	{.key = "name", .kind = FIELD_NAME, .offset = AT(name), .required = true},
+	{.key = "recipes", .kind = FIELD_NAMES, .offset = AT(recipes)},
+	TEXT("check.every", check_every),
+	TEXT("check.window", check_window),
+	VARS("vars", vars),
+};
+#undef ROW
 
 #define TABLE(noun, list) [noun] = {list, sizeof(list) / sizeof *(list)}
 struct model_fields field_table(enum model_noun noun)
@@ -371,6 +387,7 @@ struct model_fields field_table(enum model_noun noun)
 		TABLE(NOUN_TYPE, TYPE),
 		TABLE(NOUN_DEVICE, DEVICE),
 		TABLE(NOUN_RESERVATION, RESERVATION),
+		TABLE(NOUN_ROLE, ROLE),
 		TABLE(NOUN_N, SITE),
 	};
 

@@ -38,6 +38,7 @@ static const char *const NOUNS[NOUN_N] = {
 	[NOUN_BANK] = "bank",
 	[NOUN_UNIT] = "cooling unit",
 	[NOUN_RESERVATION] = "reservation",
+	[NOUN_ROLE] = "role",
 };
 
 static uint64_t hash_name(enum model_noun noun, size_t owner, const char *name)

@@ -28,6 +28,7 @@ enum model_noun {
 	NOUN_BANK, /* of PDUs */
 	NOUN_UNIT, /* of cooling zones */
 	NOUN_RESERVATION,
+	NOUN_ROLE,
 	NOUN_N
 };
 

@@ -140,6 +140,7 @@ void model_free(struct model *m)
 	vec_done(&m->banks);
 	vec_done(&m->units);
 	vec_done(&m->reservations);
+	vec_done(&m->roles);
 	vec_done(&m->notes);
 	arena_free(m->arena);
 	free(m);

@@ -137,6 +137,7 @@ struct site_terms {
 
 struct location {
 	const char *name;
+	const char *vars; /* JSON object text for recipes, NULL; so in racks, roles and the site */
 	unsigned line;
 };
 
@@ -159,6 +160,7 @@ struct rack {
 		double rdhx_water_c;
 		double liquid_w, liquid_lpm, liquid_supply_c, liquid_rise_c;
 	} cooling;
+	const char *vars;
 };
 
 struct cooling_zone {
@@ -368,6 +370,15 @@ struct cable {
 	unsigned line;
 };
 
+/* What nodes are for: the recipes they get, in this order, and how often that is looked at. */
+struct role {
+	const char *name;
+	const char *recipes; /* names with a blank between, NULL: none */
+	const char *vars;
+	const char *check_every, *check_window; /* as in period.h; NULL: the daemon's */
+	unsigned line;
+};
+
 /* A device that runs an agent. */
 struct node {
 	const char *name; /* the device's, or its own when it stands on no device */
@@ -383,6 +394,7 @@ struct model {
 	struct arena *arena;
 	const char *site, *about; /* about NULL */
 	const char *file;         /* imported from, NULL */
+	const char *vars;
 	struct vec(struct location) locations;
 	struct vec(struct rack) racks;
 	struct vec(struct cooling_zone) zones;
@@ -403,6 +415,7 @@ struct model {
 	struct vec(struct bank) banks;
 	struct vec(struct cooling_unit) units;
 	struct vec(struct reservation) reservations;
+	struct vec(struct role) roles;
 	struct vec(struct fact_note) notes;
 };
 

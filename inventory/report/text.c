@@ -52,6 +52,7 @@ static const struct noun_words {
 	[NOUN_BANK] = {"bank", "группа розеток", "группы розеток"},
 	[NOUN_UNIT] = {"cooling unit", "блок охлаждения", "блока охлаждения"},
 	[NOUN_RESERVATION] = {"reservation", "резерв", "резерва"},
+	[NOUN_ROLE] = {"role", "роль", "роли"},
 };
 
 enum text_lang text_lang_find(const char *word)

@@ -15,6 +15,7 @@
 #include "agent/base/vec.h"
 #include "agent/wire/record.h"
 #include "inventory/model/model.h"
+#include "inventory/model/vars.h"
 
 struct err;
 struct store;
@@ -64,7 +65,7 @@ struct node_row {
 	int64_t id;
 	const char *name, *address, *user, *host_key; /* host_key NULL: not pinned */
 	unsigned port;
-	const char *site, *rack, *role, *device_type; /* "" when none */
+	const char *site, *location, *rack, *role, *device_type; /* "" when none */
 	const char *state;   /* expected, discovered, inspected, ready, deploying, deployed, failed,
 				rescue, retired */
 	const char *reason;  /* of failed, "" */
@@ -72,7 +73,12 @@ struct node_row {
 	const char *boot_id; /* last seen, "" */
 	const char *os;      /* "debian 12", "" */
 	int64_t seen;        /* wall seconds of last contact, 0 never */
-	const char *vars;    /* JSON object text */
+	/* JSON object text: what all layers come to, see model/vars.h. Nodes for which they come to
+	   the same share the pointer. */
+	const char *vars;
+	const struct vars_layer *layers;        /* VARS_LAYERS of them, from the site to the node */
+	const char *role_recipes;               /* with a blank between; "" none */
+	const char *check_every, *check_window; /* of its role, "" when not stated */
 };
 struct node_rows vec(struct node_row);
 /* All nodes, by name in natural order (gpu2 before gpu10). */
@@ -153,6 +159,49 @@ struct event_row {
 struct event_rows vec(struct event_row);
 int store_events(struct store *s, struct arena *a, const char *run, int64_t after,
 	struct event_rows *out, struct err *err);
+
+/* --- drift: how far a node is from what its recipes describe --- */
+enum drift_state {
+	DRIFT_OK,
+	DRIFT_DRIFT,
+	DRIFT_UNKNOWN,
+	DRIFT_FAILED,
+	DRIFT_UNREACHABLE,
+	DRIFT_N
+};
+const char *drift_state_name(enum drift_state state);
+
+struct drift_finding {
+	const char *recipe, *name, *state, *why, *diff; /* state: the record's; diff: its head */
+	unsigned step;                                  /* 0: a check of the recipe */
+	int64_t since; /* wall seconds of the first look that found it; filled when it is put */
+};
+#define DRIFT_FINDINGS_MAX 64 /* kept of one look; all are counted */
+#define DRIFT_REPORTS_MAX  32 /* kept of one node */
+
+struct drift_report {
+	int64_t node, at, since; /* since: when it became so; filled when it is put */
+	const char *node_name, *run, *recipes, *reason, *hint;
+	enum drift_state state;
+	unsigned n_found; /* all; n of them are here */
+	unsigned n;
+	struct drift_finding *findings;
+};
+struct drift_reports vec(struct drift_report);
+/* Adds a look at a node; fills in since from the look before, drops the oldest. */
+int store_drift_put(struct store *s, struct drift_report *r, struct err *err);
+/* The newest report of each node that has one, or with node all of that node, newest first. */
+int store_drift(
+	struct store *s, struct arena *a, int64_t node, struct drift_reports *out, struct err *err);
+
+/* When each node is to be looked at again is worked out from when it was looked at last. */
+struct check_row {
+	int64_t node, last; /* wall seconds */
+	unsigned failed;    /* looks in a row that could not be done */
+};
+struct check_rows vec(struct check_row);
+int store_checks(struct store *s, struct check_rows *out, struct err *err);
+int store_check_put(struct store *s, const struct check_row *r, struct err *err);
 
 /* --- audit log, a hash chain --- */
 int store_audit_add(struct store *s, const char *who, const char *what, const char *object,

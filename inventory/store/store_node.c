@@ -17,10 +17,13 @@ enum {
 static const char *const SQL[] = {
 	[LIST] = "SELECT n.id, n.name, n.address, COALESCE(n.login, 'root'), n.host_key, n.port,"
 		 " s.name, r.name, COALESCE(n.role, d.role), t.name, n.state, n.reason, n.agent,"
-		 " n.boot_id, n.os, n.seen, n.vars"
+		 " n.boot_id, n.os, n.seen, COALESCE(l.name, ''), o.recipes, o.check_every,"
+		 " o.check_window, s.vars, l.vars, r.vars, o.vars, n.vars"
 		 " FROM nodes n JOIN sites s ON s.id = n.site_id"
 		 " LEFT JOIN devices d ON d.id = n.device_id"
 		 " LEFT JOIN racks r ON r.id = d.rack_id"
+		 " LEFT JOIN locations l ON l.id = r.location_id"
+		 " LEFT JOIN roles o ON o.site_id = s.id AND o.name = COALESCE(n.role, d.role)"
 		 " LEFT JOIN device_types t ON t.id = d.type_id"
 		 " WHERE n.ord IS NOT NULL",
 	[PIN] = "UPDATE nodes SET host_key = :key WHERE id = :node",
@@ -34,6 +37,21 @@ static const char *const SQL[] = {
 		     " origin = excluded.origin, at = excluded.at",
 	[FACT_GET] = "SELECT topic, value FROM facts WHERE node_id = :node ORDER BY topic",
 };
+
+/* Columns 20 to 24. */
+static void read_layers(struct query *q, struct arena *a, struct node_row *n)
+{
+	static const char *const nouns[VARS_LAYERS] = {"site", "location", "rack", "role", "node"};
+	const char *const names[VARS_LAYERS] = {n->site, n->location, n->rack, n->role, n->name};
+	struct vars_layer *layers = arena_alloc(a, VARS_LAYERS * sizeof *layers);
+
+	for (int i = 0; i < VARS_LAYERS; i++) {
+		layers[i].text = query_get_text(q, 20 + i, a);
+		if (layers[i].text)
+			layers[i].origin = arena_printf(a, "%s %s", nouns[i], names[i]);
+	}
+	n->layers = layers;
+}
 
 static void read_node(struct query *q, struct arena *a, struct node_row *n)
 {
@@ -54,8 +72,12 @@ static void read_node(struct query *q, struct arena *a, struct node_row *n)
 		.boot_id = query_get_word(q, 13, a),
 		.os = query_get_word(q, 14, a),
 		.seen = query_get_int(q, 15),
-		.vars = query_get_word(q, 16, a),
+		.location = query_get_word(q, 16, a),
+		.role_recipes = query_get_word(q, 17, a),
+		.check_every = query_get_word(q, 18, a),
+		.check_window = query_get_word(q, 19, a),
 	};
+	read_layers(q, a, n);
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -73,6 +95,8 @@ int store_nodes(struct store *s, struct arena *a, struct node_rows *out, struct 
 
 	while ((rc = query_next(&q, err)) > 0)
 		read_node(&q, a, vec_push(out));
+	if (rc == 0)
+		rc = store_sum_vars(a, out, err);
 	if (rc == 0)
 		vec_sort(out, compare_nodes);
 	return rc;

@@ -26,6 +26,7 @@ enum store_part {
 	PART_LEASE,
 	PART_RUN,
 	PART_AUDIT,
+	PART_DRIFT,
 	PART_N
 };
 #define STORE_STATEMENTS_MAX 48 /* of one part */
@@ -98,6 +99,8 @@ struct put {
 	bool fresh;           /* the site was not there: its rows need no comparison */
 	int64_t *ids[NOUN_N]; /* of a noun's rows */
 };
+/* Fills vars of each row from its layers. */
+int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
 /* The id of a row, 0 for MODEL_NONE. */
 int64_t put_id(const int64_t *ids, size_t row);
 /* Cords and cables, after the ports. */

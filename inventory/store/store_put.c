@@ -20,8 +20,8 @@ enum {
 	NODE_HELD,
 	NODES_RETIRE,
 	MARK, /* and those behind it */
-	SWEEP = MARK + 16,
-	SQL_N = SWEEP + 15
+	SWEEP = MARK + 17,
+	SQL_N = SWEEP + 16
 };
 
 #define OF_SITE   " WHERE site_id = :site"
@@ -64,6 +64,7 @@ static const char *const SQL[] = {
 	"UPDATE banks SET ord = NULL" OF_PDU,
 	"UPDATE cooling_units SET ord = NULL" OF_ZONE,
 	"UPDATE reservations SET ord = NULL" OF_SITE,
+	"UPDATE roles SET ord = NULL" OF_SITE,
 	"UPDATE upses SET ord = NULL" OF_SITE,
 	"UPDATE generators SET ord = NULL" OF_SITE,
 	"UPDATE devices SET ord = NULL" OF_SITE,
@@ -80,6 +81,7 @@ static const char *const SQL[] = {
 	"DELETE FROM banks" OF_PDU " AND ord IS NULL",
 	"DELETE FROM cooling_units" OF_ZONE " AND ord IS NULL",
 	"DELETE FROM reservations" OF_SITE " AND ord IS NULL",
+	"DELETE FROM roles" OF_SITE " AND ord IS NULL",
 	"DELETE FROM upses" OF_SITE " AND ord IS NULL",
 	"DELETE FROM generators" OF_SITE " AND ord IS NULL",
 	"DELETE FROM devices" OF_SITE " AND ord IS NULL",

@@ -36,12 +36,13 @@ static const struct table {
 	[NOUN_TYPE] = {"device_types", NULL, NOUN_N},
 	[NOUN_DEVICE] = {"devices", NULL, NOUN_N},
 	[NOUN_RESERVATION] = {"reservations", NULL, NOUN_N},
+	[NOUN_ROLE] = {"roles", NULL, NOUN_N},
 };
 
 /* Each refers only to rows of nouns before it. */
 static const enum model_noun ORDER[] = {NOUN_LOCATION, NOUN_ZONE, NOUN_UNIT, NOUN_GENERATOR,
 	NOUN_UPS, NOUN_RACK, NOUN_PANEL, NOUN_FEED, NOUN_PDU, NOUN_BANK, NOUN_OUTLET, NOUN_TYPE,
-	NOUN_DEVICE, NOUN_RESERVATION};
+	NOUN_DEVICE, NOUN_RESERVATION, NOUN_ROLE};
 #define ORDER_N (sizeof ORDER / sizeof *ORDER)
 
 enum {

@@ -357,7 +357,7 @@ TEST(schema_2_opens)
 	sql(path, dump);
 	assert_int_equal(store_open(path, STORE_WRITE, &s, NULL), 0);
 	assert_int_equal(store_load_model(s, NULL, &m, NULL), 0);
-	assert_int_equal(import_site(TEST_DIR "/../import/everything.yaml", &want, &e), 0);
+	assert_int_equal(import_site(TEST_DIR "/v2.yaml", &want, &e), 0);
 	differs = differing_field(want, m);
 	if (differs)
 		fail_msg("not as it was put: %s", differs);
