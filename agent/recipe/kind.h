@@ -24,6 +24,7 @@ enum param_type {
 	PARAM_LIST, /* of text */
 	PARAM_MAP,  /* text to text */
 	PARAM_EXPR, /* an expression, evaluated by the step when it needs it (guards) */
+	PARAM_SECRET, /* of a recipe only: {"$secret": NAME}, its value travels beside the order */
 	PARAM_TREE, /* any nesting of maps, lists and scalars; see type.h for how scalars are read
 		     */
 };

@@ -17,6 +17,7 @@ static const struct kind_param FILE_[] = {
 };
 static const char *const FILE_ONE_OF[] = {"source", "content", "state", NULL};
 static const char *const FILE_NOT_BOTH[] = {"source", "content", NULL};
+static const char *const FILE_SECRET[] = {"content", NULL};
 
 static const struct kind_param TEMPLATE[] = {
 	{"path", PARAM_PATH, true, NULL, NULL, "the file on the node"},
@@ -26,6 +27,7 @@ static const struct kind_param TEMPLATE[] = {
 	{"group", PARAM_NAME, false, NULL, NULL, "group"},
 	{0},
 };
+static const char *const TEMPLATE_SECRET[] = {"source", NULL}; /* what is in it, not its name */
 
 static const struct kind_param DIRECTORY[] = {
 	{"path", PARAM_PATH, true, NULL, NULL, "the directory; missing parents are made, 0755"},
@@ -96,6 +98,7 @@ const struct kind KIND_FILE[] = {
 		.params = FILE_,
 		.one_of = FILE_ONE_OF,
 		.not_both = FILE_NOT_BOTH,
+		.secret = FILE_SECRET,
 	},
 	{
 		.name = "template",
@@ -110,6 +113,7 @@ const struct kind KIND_FILE[] = {
 			   "  path: /etc/chrony/conf.d/site.conf\n"
 			   "  source: site.conf",
 		.params = TEMPLATE,
+		.secret = TEMPLATE_SECRET,
 	},
 	{
 		.name = "directory",

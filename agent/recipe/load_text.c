@@ -121,7 +121,8 @@ int load_template(const struct loader *l, const struct yaml_node *n, const char 
 
 	if (rc < 0 || (rc = template_parse_at(l->arena, origin_of(l, n), out, err)) < 0)
 		return rc;
-	return template_walk(*out, see_name, &(struct judge){l, may}, err);
+	rc = template_walk(*out, see_name, &(struct judge){l, may}, err);
+	return rc < 0 ? rc : secret_judge_template(l, *out, may, err);
 }
 
 int load_expr(const struct loader *l, const struct yaml_node *n, const char *what,
@@ -132,7 +133,8 @@ int load_expr(const struct loader *l, const struct yaml_node *n, const char *wha
 
 	if (rc < 0 || (rc = expr_parse_at(l->arena, text, origin_of(l, n), NULL, out, err)) < 0)
 		return rc;
-	return expr_walk(*out, see_name, &(struct judge){l, may}, err);
+	rc = expr_walk(*out, see_name, &(struct judge){l, may}, err);
+	return rc < 0 ? rc : secret_judge_expr(l, *out, err);
 }
 
 int load_text(const struct loader *l, const struct yaml_node *n, const char *what, const char **out,
@@ -246,7 +248,8 @@ static int judge_template_file(
 		return err_set(err, E_SYNTAX, "'%s' is not UTF-8 text", path);
 	if ((rc = template_parse_at(l->arena, o, &t, err)) < 0)
 		return rc;
-	return template_walk(t, see_name, &(struct judge){l, may}, err);
+	rc = template_walk(t, see_name, &(struct judge){l, may}, err);
+	return rc < 0 ? rc : secret_judge_template(l, t, may, err);
 }
 
 static bool is_file(const struct loader *l, const char *path)

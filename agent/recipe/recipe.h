@@ -31,11 +31,14 @@
 #include "agent/recipe/kind.h"
 #include "agent/recipe/template.h"
 
-#define RECIPE_STEPS_MAX 2000
+#define RECIPE_STEPS_MAX  2000
+#define RECIPE_SECRET_KEY "$secret" /* in a value that names a secret */
+
+struct arg_tree;
 
 struct recipe_param {
 	const char *name;
-	enum param_type type; /* text, int, num, bool, choice, list, map */
+	enum param_type type; /* text, int, num, bool, choice, list, map, secret */
 	bool required;
 	json_t *preset;             /* NULL when required; owned by the recipe */
 	const char *const *choices; /* NULL-terminated or NULL */
@@ -55,6 +58,7 @@ struct step_arg {
 	unsigned n;            /* list items or map pairs */
 	struct template **items;
 	const char **keys; /* map */
+	bool secret;       /* it reads a secret parameter: its value is never shown */
 };
 
 struct step {

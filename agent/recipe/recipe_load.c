@@ -101,8 +101,7 @@ static int load_check(const struct loader *l, const struct yaml_node *map, struc
 		yaml_err(d, map, err, E_SCHEMA, "the check has no 'expect'");
 		return err_hint(err, "write expect: an expression that must be true");
 	}
-	if ((rc = load_expr(
-		     l, expect, "'expect'", (struct readable){false, false}, &c->expect, err)) < 0)
+	if ((rc = load_expr(l, expect, "'expect'", (struct readable){0}, &c->expect, err)) < 0)
 		return rc;
 	if (within && (rc = yaml_want_int(d, within, "'within'", 0, WITHIN_MAX, &seconds, err)) < 0)
 		return load_hint(rc, err, "'within' counts seconds");
@@ -191,8 +190,7 @@ static int load_frame(struct loader *l, const struct yaml_node *root, struct err
 	if ((about && (rc = load_line(l, about, "'about'", &r->about, err)) < 0) ||
 		(rc = load_params(l, yaml_get(root, "params"), err)) < 0)
 		return rc;
-	if (when && (rc = load_expr(l, when, "'when'", (struct readable){false, false}, &r->when,
-			     err)) < 0)
+	if (when && (rc = load_expr(l, when, "'when'", (struct readable){0}, &r->when, err)) < 0)
 		return rc;
 	if ((rc = load_needs(l, root, err)) < 0 || (rc = load_all_steps(l, root, err)) < 0)
 		return rc;

@@ -20,10 +20,11 @@ static const struct {
 	{"choice", PARAM_CHOICE},
 	{"list", PARAM_LIST},
 	{"map", PARAM_MAP},
+	{"secret", PARAM_SECRET},
 };
 
 static const char *const TYPE_NAMES[] = {
-	"text", "int", "num", "bool", "choice", "list", "map", NULL};
+	"text", "int", "num", "bool", "choice", "list", "map", "secret", NULL};
 static const char *const KEYS[] = {"type", "default", "choices", "min", "max", "about", NULL};
 
 /* What other languages call our types. */
@@ -178,6 +179,14 @@ static int load_preset(const struct loader *l, const struct yaml_node *map, stru
 	p->required = !n;
 	if (!n)
 		return 0;
+	if (p->type == PARAM_SECRET) {
+		yaml_err(l->recipe->doc, yaml_key(map, "default"), err, E_SCHEMA,
+			"the secret '%s' has a default", p->name);
+		return err_hint(err,
+			"take it out; 'stoika secret set' keeps secrets, and a run "
+			"is given --set %s=secret:NAME",
+			p->name);
+	}
 	if (p->type == PARAM_LIST || p->type == PARAM_MAP)
 		return load_preset_many(l, n, p, err);
 	if ((rc = load_text(l, n, "'default'", &text, err)) < 0)
@@ -291,6 +300,26 @@ static int map_of_text(const struct recipe_param *p, struct str text, json_t **o
 	return 0;
 }
 
+/* {"$secret": NAME} of "secret:NAME" or of itself; what it may be instead is never repeated. */
+static int secret_value(const struct recipe_param *p, json_t *v, json_t **out, struct err *err)
+{
+	const char *name = json_get_str(v, RECIPE_SECRET_KEY, NULL);
+	const char *text = json_string_value(v);
+
+	if (text && strncmp(text, "secret:", 7) == 0)
+		name = text + 7;
+	else if (!json_is_object(v) || json_object_size(v) != 1)
+		name = NULL;
+	if (name && str_is_name(str_of(name))) {
+		*out = json_object();
+		json_put_str(*out, RECIPE_SECRET_KEY, name);
+		return 0;
+	}
+	err_set(err, E_SCHEMA, "'%s' is a secret and takes the name of one, not its value",
+		p->name);
+	return err_hint(err, "stoika secret set NAME, then --set %s=secret:NAME", p->name);
+}
+
 static int value_of_text(
 	const struct recipe_param *p, const json_t *v, json_t **out, struct err *err)
 {
@@ -307,6 +336,8 @@ static int give_value(const struct recipe_param *p, json_t *v, json_t **out, str
 {
 	int rc;
 
+	if (p->type == PARAM_SECRET)
+		return secret_value(p, v, out, err);
 	if (json_is_string(v))
 		return value_of_text(p, v, out, err);
 	switch (p->type) {
@@ -337,6 +368,13 @@ static int give_value(const struct recipe_param *p, json_t *v, json_t **out, str
 
 static int fail_missing(const struct recipe_param *p, struct err *err)
 {
+	if (p->type == PARAM_SECRET) {
+		err_set(err, E_SCHEMA, "the secret '%s' must be given", p->name);
+		return err_hint(err,
+			"--set %s=secret:NAME, or %s: {" RECIPE_SECRET_KEY
+			": NAME} in the vars of site, rack, role or node",
+			p->name, p->name);
+	}
 	err_set(err, E_SCHEMA, "the parameter '%s' must be given", p->name);
 	return err_hint(err, "%s is %s%s%s", p->name, type_name(p->type), p->about ? ": " : "",
 		p->about ? p->about : "");

@@ -25,6 +25,8 @@ struct loader {
 /* What an expression may read where it stands. */
 struct readable {
 	bool item, steps;
+	bool secret; /* a secret parameter may be written out here */
+	bool *found; /* set when one is; NULL: nobody asks */
 };
 
 int load_params(struct loader *l, const struct yaml_node *map, struct err *err);
@@ -44,6 +46,11 @@ int load_expr(const struct loader *l, const struct yaml_node *n, const char *wha
 /* The literal source of a file or template step: it must exist, a template must be one. */
 int load_source(const struct loader *l, const struct kind *kind, const struct yaml_node *n,
 	struct readable may, struct err *err);
+bool secret_is_declared(const struct recipe *r);
+/* No secret parameter is read where that is not allowed; see secret_use.c. */
+int secret_judge_expr(const struct loader *l, const struct expr *e, struct err *err);
+int secret_judge_template(
+	const struct loader *l, const struct template *t, struct readable may, struct err *err);
 /* A list of literal texts (names of recipes, choices), each checked by good (may be NULL). */
 int load_words(const struct loader *l, const struct yaml_node *list, const char *what,
 	bool (*good)(struct str), const char ***out, unsigned *n, struct err *err);

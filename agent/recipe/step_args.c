@@ -77,13 +77,25 @@ static int load_many(const struct loader *l, struct step_arg *a, const char *wha
 		"%s", a->param->about);
 }
 
+static bool may_hold_secret(const struct kind *k, const struct kind_param *p)
+{
+	for (const char *const *name = k->secret; name && *name; name++)
+		if (strcmp(*name, p->name) == 0)
+			return true;
+	return false;
+}
+
 static int load_arg(const struct loader *l, struct step *s, struct step_arg *a, struct readable may,
 	struct err *err)
 {
+	const bool secret = may_hold_secret(s->kind, a->param);
 	char what[48];
 	int rc;
 
 	snprintf(what, sizeof what, "'%s'", a->param->name);
+	may.found = &a->secret;
+	may.secret =
+		secret && a->param->type != PARAM_SOURCE; /* what is in the file, not its name */
 	if (a->param->type == PARAM_EXPR)
 		return load_expr(l, a->at, what, may, &a->expr, err);
 	if (a->param->type == PARAM_TREE)
@@ -94,6 +106,9 @@ static int load_arg(const struct loader *l, struct step *s, struct step_arg *a, 
 	if ((rc = load_template(l, a->at, what, may, &a->text, err)) < 0 ||
 		(rc = check_literal(l, a, what, err)) < 0)
 		return rc;
+	may.secret = secret;
+	if (a->param->type == PARAM_SOURCE && l->dirfd < 0)
+		a->secret = secret && secret_is_declared(l->recipe); /* the file cannot be seen */
 	if (a->param->type == PARAM_SOURCE && l->dirfd >= 0 && template_is_plain(a->text))
 		return load_source(l, s->kind, a->at, may, err);
 	return 0;

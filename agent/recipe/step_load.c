@@ -116,7 +116,7 @@ static int load_each(
 	int rc = 0;
 
 	if (n->kind == YAML_SCALAR)
-		return load_expr(l, n, "'each'", (struct readable){false, true}, &s->each, err);
+		return load_expr(l, n, "'each'", (struct readable){.steps = true}, &s->each, err);
 	if (n->kind == YAML_MAP) {
 		yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'each' must be a list, not a map");
 		return err_hint(err, "write a list, or an expression such as params.names");
@@ -211,8 +211,9 @@ static int load_beside(
 
 	if (each && (rc = load_each(l, each, s, err)) < 0)
 		return rc;
-	if (when && (rc = load_expr(l, when, "'when'", (struct readable){each != NULL, true},
-			     &s->when, err)) < 0)
+	if (when && (rc = load_expr(l, when, "'when'",
+			     (struct readable){.item = each != NULL, .steps = true}, &s->when,
+			     err)) < 0)
 		return rc;
 	if (notify && (rc = load_notify(l, notify, s, err)) < 0)
 		return rc;
@@ -237,7 +238,8 @@ static int load_step(struct loader *l, const struct yaml_node *map, struct step 
 			s->kind->name);
 		return err_hint(err, "write %s: {%s: ...}", s->kind->name, s->kind->params[0].name);
 	}
-	rc = load_args(l, s, map->item[at], (struct readable){s->each != NULL, true}, err);
+	rc = load_args(l, s, map->item[at],
+		(struct readable){.item = s->each != NULL, .steps = true}, err);
 	if (rc < 0)
 		return rc;
 	if (!s->name)

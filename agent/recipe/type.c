@@ -193,6 +193,7 @@ const char *type_name(enum param_type type)
 		[PARAM_MAP] = "a map of texts",
 		[PARAM_EXPR] = "an expression",
 		[PARAM_TREE] = "a map or a list",
+		[PARAM_SECRET] = "a secret, given as secret:NAME",
 	};
 
 	return NAMES[type];
@@ -213,6 +214,7 @@ int type_from_text(const struct type *t, struct str text, json_t **out, struct e
 	case PARAM_MAP:
 	case PARAM_EXPR:
 	case PARAM_TREE:
+	case PARAM_SECRET:
 		return err_set(err, E_INTERNAL, "%s is not made of text", t->what);
 	case PARAM_MODE:
 		rc = check_mode(t, text, err);
