@@ -564,20 +564,25 @@ static int read_all(const char *path, struct buf *out, struct err *err)
 	}
 }
 
+int yaml_read(const char *path, const struct yaml_caps *caps, struct buf *text, struct err *err)
+{
+	int rc;
+
+	buf_init(text, caps->bytes + 1); /* one more shows that there is more */
+	rc = read_all(path, text, err);
+	if (rc == 0 && text->n > caps->bytes)
+		rc = err_at(err, E_LIMIT, path, 0, 0, "longer than the %zu bytes that are read",
+			caps->bytes);
+	return rc;
+}
+
 int yaml_load(struct arena *a, const char *path, const struct yaml_caps *caps,
 	struct yaml_doc **out, struct err *err)
 {
-	AUTO_BUF text;
-	int rc;
+	AUTO_BUF text = {0};
+	const int rc = yaml_read(path, caps, &text, err);
 
-	buf_init(&text, caps->bytes + 1); /* one more shows that there is more */
-	rc = read_all(path, &text, err);
-	if (rc < 0)
-		return rc;
-	if (text.n > caps->bytes)
-		return err_at(err, E_LIMIT, path, 0, 0, "longer than the %zu bytes that are read",
-			caps->bytes);
-	return yaml_parse(a, path, buf_str(&text), caps, out, err);
+	return rc < 0 ? rc : yaml_parse(a, path, buf_str(&text), caps, out, err);
 }
 
 int yaml_err(const struct yaml_doc *d, const struct yaml_node *at, struct err *err, enum ec code,

@@ -13,6 +13,8 @@
 #include "agent/base/arena.h"
 #include "agent/base/err.h"
 
+struct buf;
+
 enum yaml_kind {
 	YAML_SCALAR,
 	YAML_LIST,
@@ -48,6 +50,8 @@ struct yaml_doc {
 /* Parses text (copied into the arena) under name. E_SYNTAX, E_LIMIT. */
 int yaml_parse(struct arena *a, const char *name, struct str text, const struct yaml_caps *caps,
 	struct yaml_doc **out, struct err *err);
+/* The bytes of a file into text (which it begins), E_LIMIT when there are too many. */
+int yaml_read(const char *path, const struct yaml_caps *caps, struct buf *text, struct err *err);
 /* Reads a file and parses it. */
 int yaml_load(struct arena *a, const char *path, const struct yaml_caps *caps,
 	struct yaml_doc **out, struct err *err);

@@ -1,10 +1,9 @@
 /* audit - is the site's power, cooling and space right, what fits, what changed. */
 #include "agent/base/clock.h"
 #include "controller/command/audit_answer.h"
-#include "controller/command/session.h"
+#include "controller/command/past.h"
 #include "controller/command/table.h"
 #include "inventory/catalog/catalog.h"
-#include "inventory/import/import.h"
 #include "inventory/report/audit_report.h"
 
 #include <stdio.h>
@@ -35,23 +34,6 @@ static int opts_of(const struct invocation *inv, struct report_opts *out, struct
 
 /* --- the site --- */
 
-static int read_file(
-	const struct invocation *inv, const char *path, struct model **out, struct err *err)
-{
-	struct err_list errors = {0};
-	const int rc = import_site(path, out, &errors);
-
-	if (rc < 0 && errors.list.n) {
-		for (size_t i = 0; i + 1 < errors.list.n; i++)
-			command_fail(inv, &errors.list.at[i]);
-		*err = errors.list.at[errors.list.n - 1];
-	} else if (rc < 0) {
-		err_set(err, E_INTERNAL, "'%s' cannot be read", path);
-	}
-	err_list_done(&errors);
-	return rc;
-}
-
 static int read_site(const struct invocation *inv, struct model **out, struct err *err)
 {
 	const char *file = option_get(inv, "file");
@@ -59,7 +41,7 @@ static int read_site(const struct invocation *inv, struct model **out, struct er
 	int rc;
 
 	if (file)
-		return read_file(inv, file, out, err);
+		return past_read_file(inv, file, out, err);
 	rc = session_open(inv, STORE_READ, &s, err);
 	if (rc == 0)
 		rc = store_load_model(s, option_get(inv, "site"), out, err);
@@ -318,7 +300,7 @@ static int run_diff(struct invocation *inv)
 	buf_init(&text, TEXT_MAX);
 	rc = read_basis(inv, &o, &err);
 	for (int i = 0; i < 2 && rc == 0; i++) {
-		rc = read_file(inv, inv->args[i], &m[i], &err);
+		rc = past_load_named(inv, inv->args[i], option_get(inv, "site"), &m[i], &err);
 		if (rc == 0)
 			rc = audit_run(m[i], &o, &a[i], &err);
 	}
@@ -384,18 +366,22 @@ const struct command COMMAND_AUDIT = {
 static const struct option DIFF_OPTIONS[] = {
 	POLICY_OPTION,
 	BASIS_OPTION,
+	{"site", 's', "SITE", "of several in the database", false},
+	{"lang", 0, "L", "en or ru; by the locale if not given", false},
 	{0},
 };
 
 const struct command COMMAND_AUDIT_DIFF = {
 	.name = "audit diff",
-	.args = "FILE FILE",
+	.args = "DATE|FILE DATE|FILE",
 	.min_args = 2,
 	.max_args = 2,
-	.summary = "what changed between the audits of two site files",
+	.summary = "what changed between the audits of two days or site files",
 	.about =
-		"Racks and findings are matched by name; what passes in both and did not move is left\n"
-		"out. 'stoika export SITE > FILE' keeps today's.\n",
+		"A date is the site as it was imported last until then: 2026-11-01 (its end),\n"
+		"2026-11-01T10:00 (local time; Z or +03:00 behind it), yesterday, now. 'stoika list\n"
+		"versions' has the imports. Racks and findings are matched by name; what passes in both\n"
+		"and did not move is left out.\n",
 	.options = DIFF_OPTIONS,
 	.run = run_diff,
 };

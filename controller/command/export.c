@@ -1,7 +1,9 @@
 /* export - a site in one of many formats: to the terminal, to a file, or as a folder of tables. */
+#include "agent/base/clock.h"
 #include "agent/base/fs.h"
-#include "controller/command/session.h"
+#include "controller/command/past.h"
 #include "controller/command/table.h"
+#include "controller/command/when.h"
 #include "inventory/import/foreign.h"
 
 #include <errno.h>
@@ -75,29 +77,63 @@ static void tell_losses(const struct losses *losses)
 	fputs(buf_text(&text), stderr);
 }
 
+/* The text of a version, as it was imported. */
+static int export_text(const struct invocation *inv, struct store *s, const char *site, int64_t at,
+	struct export_files *files, struct err *err)
+{
+	struct store_version v;
+	struct str text;
+	const int rc = store_version_at(s, inv->arena, site, at, &v, &text, err);
+
+	if (rc == 0) {
+		struct export_file *f = vec_push(files);
+
+		*f = (struct export_file){.name = ""};
+		buf_init(&f->text, text.n + 1);
+		buf_add_str(&f->text, text);
+	}
+	return rc;
+}
+
+/* As it is, or as it was. */
+static int make_files(const struct invocation *inv, struct store *s, enum export_format format,
+	struct export_files *files, struct losses *losses, struct err *err)
+{
+	const char *date = option_get(inv, "at"), *site = inv->n_args ? inv->args[0] : NULL;
+	struct model *m = NULL;
+	int64_t at = 0;
+	int rc = date ? when_parse(date, clock_wall(), &at, err) : 0;
+
+	if (rc == 0 && date && format == EXPORT_YAML)
+		return export_text(inv, s, site, at, files, err);
+	if (rc == 0)
+		rc = date ? past_load(inv, s, site, at, &m, err)
+			  : store_load_model(s, site, &m, err);
+	if (rc == 0)
+		rc = foreign_export(m, format, files, losses, err);
+	model_free(m);
+	return rc;
+}
+
 static int run_export(struct invocation *inv)
 {
 	struct export_files files = VEC_INIT;
 	struct losses losses = {0};
 	enum export_format format = EXPORT_YAML;
 	struct store *s = NULL;
-	struct model *m = NULL;
 	struct err err;
 	int rc = read_format(inv, &format, &err);
 
 	if (rc == 0)
 		rc = session_open(inv, STORE_READ, &s, &err);
 	if (rc == 0)
-		rc = store_load_model(s, inv->n_args ? inv->args[0] : NULL, &m, &err);
-	if (rc == 0)
-		rc = foreign_export(m, format, &files, &losses, &err);
+		rc = make_files(inv, s, format, &files, &losses, &err);
 	if (rc == 0)
 		rc = write_files(inv, &files, format, &err);
 	if (rc == 0)
 		tell_losses(&losses);
 	export_files_done(&files);
 	losses_done(&losses);
-	model_free(m);
 	store_close(s);
 	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
 }
@@ -105,6 +141,7 @@ static int run_export(struct invocation *inv)
 static const struct option OPTIONS[] = {
 	{"to", 't', "FORMAT", "yaml, netbox, ansible, ansible-yaml, prometheus, csv or xlsx",
 		false},
+	{"at", 0, "DATE", "as it was then; 'stoika list versions' has the dates", false},
 	{"output", 'o', "PATH", "a file, or the folder that netbox and csv fill", false},
 	{0},
 };

@@ -18,15 +18,60 @@ static void print_errors(
 		errors->total == 1 ? "" : "s");
 }
 
-static int store_model(const struct invocation *inv, const struct model *m, struct err *err)
+/* Whether the file alone does not say what it meant on the day: records of the catalogue change. */
+static bool names_records(const struct model *m)
 {
-	struct store *s = NULL;
-	int rc = session_open(inv, STORE_WRITE, &s, err);
+	vec_each(&m->types, const struct device_type, t)
+		if (t->catalogue)
+			return true;
+	return false;
+}
+
+/* A key that the file states may have been pinned anew since. */
+static bool states_keys(const struct model *m)
+{
+	vec_each(&m->nodes, const struct node, n)
+		if (n->host_key)
+			return true;
+	return false;
+}
+
+/* The site as text, for its versions: the file itself, or what it comes to. */
+static int keep_text(const struct model *m, struct buf *text, struct err *err)
+{
+	if (text->n && !names_records(m))
+		return 0;
+	buf_done(text);
+	buf_init(text, EXPORT_MAX);
+	export_site(m, text);
+	return buf_ok(text) ? 0
+			    : err_set(err, E_LIMIT, "the site is longer than %zu bytes as a file",
+				      EXPORT_MAX);
+}
+
+static int put_model(const struct invocation *inv, struct store *s, const struct model *m,
+	struct str text, struct err *err)
+{
+	int rc = store_put_model(s, m, err);
 
 	if (rc == 0)
-		rc = store_begin(s, err);
+		rc = store_version_put(s, m->site, session_user(inv), inv->args[0], text, err);
+	return rc;
+}
+
+static int store_model(const struct invocation *inv, const struct model *m, struct buf *text,
+	bool *changed, struct err *err)
+{
+	struct store *s = NULL;
+	int rc = keep_text(m, text, err);
+
 	if (rc == 0)
-		rc = store_put_model(s, m, err);
+		rc = session_open(inv, STORE_WRITE, &s, err);
+	if (rc == 0)
+		rc = store_begin(s, err);
+	*changed = rc == 0 && (states_keys(m) || !store_version_is_last(s, m->site, buf_str(text)));
+	if (*changed)
+		rc = put_model(inv, s, m, buf_str(text), err);
 	if (rc == 0)
 		rc = store_audit_add(s, session_user(inv), "import", m->site, inv->args[0], err);
 	if (rc == 0)
@@ -67,7 +112,15 @@ static void add_count(struct buf *out, const char *before, size_t n, const char 
 	buf_addf(out, "%s%zu %s%s", before, n, noun, n == 1 ? "" : "s");
 }
 
-static void print_counts(const struct model *m, bool dry)
+static const char *what_next(bool dry, bool changed)
+{
+	if (dry)
+		return "dry: nothing was stored";
+	return changed ? "next: stoika list racks, stoika audit"
+		       : "it is what was imported last: nothing had to be stored";
+}
+
+static void print_counts(const struct model *m, bool dry, bool changed)
 {
 	AUTO_BUF text = {0};
 
@@ -80,19 +133,18 @@ static void print_counts(const struct model *m, bool dry)
 	add_count(&text, ", ", m->cords.n, "cord");
 	add_count(&text, ", ", m->cables.n, "cable");
 	add_count(&text, ", ", m->nodes.n, "node");
-	buf_addf(&text, "\n%s\n",
-		dry ? "dry: nothing was stored" : "next: stoika list racks, stoika audit");
+	buf_addf(&text, "\n%s\n", what_next(dry, changed));
 	session_print(&text);
 }
 
-static void say_imported(
-	const struct invocation *inv, const struct model *m, const struct losses *losses)
+static void say_imported(const struct invocation *inv, const struct model *m,
+	const struct losses *losses, bool changed)
 {
 	const bool dry = option_get(inv, "dry") != NULL;
 	AUTO_JSON doc = NULL;
 
 	if (!inv->json) {
-		print_counts(m, dry);
+		print_counts(m, dry, changed);
 		print_losses(losses);
 		return;
 	}
@@ -105,6 +157,7 @@ static void say_imported(
 	json_put_int(doc, "cables", (int64_t)m->cables.n);
 	json_put_int(doc, "nodes", (int64_t)m->nodes.n);
 	json_put_bool(doc, "dry", dry);
+	json_put_bool(doc, "changed", changed);
 	put_losses(doc, losses);
 	session_print_json(doc);
 }
@@ -135,18 +188,21 @@ static int run_import(struct invocation *inv)
 	struct losses losses = {0};
 	struct foreign_opts opts;
 	struct model *m = NULL;
+	AUTO_BUF text = {0};
+	bool changed = false;
 	struct err err;
 	int code = EXIT_OK;
 
 	if (read_options(inv, &opts, &err) < 0)
 		return command_fail(inv, &err);
+	opts.text = &text;
 	if (foreign_import(inv->args[0], &opts, &m, &errors, &losses) < 0) {
 		print_errors(inv, &errors, inv->args[0]);
 		code = EXIT_REFUSED;
-	} else if (!option_get(inv, "dry") && store_model(inv, m, &err) < 0) {
+	} else if (!option_get(inv, "dry") && store_model(inv, m, &text, &changed, &err) < 0) {
 		code = command_fail(inv, &err);
 	} else {
-		say_imported(inv, m, &losses);
+		say_imported(inv, m, &losses, changed);
 	}
 	err_list_done(&errors);
 	losses_done(&losses);

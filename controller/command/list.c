@@ -81,18 +81,33 @@ static int list_runs(
 	return rc;
 }
 
+static int list_versions(
+	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+{
+	const struct report_opts o = opts_of(inv);
+	struct store_versions rows = VEC_INIT;
+	const int rc = store_version_list(
+		s, inv->arena, inv->n_args > 1 ? inv->args[1] : NULL, &rows, err);
+
+	if (rc == 0)
+		report_versions(&rows, &o, out);
+	vec_done(&rows);
+	return rc;
+}
+
 static const struct noun {
 	const char *name;
 	int (*list)(const struct invocation *, struct store *, struct buf *, struct err *);
-} NOUNS[] = {{"racks", list_racks}, {"nodes", list_nodes}, {"runs", list_runs}};
+} NOUNS[] = {{"racks", list_racks}, {"nodes", list_nodes}, {"runs", list_runs},
+	{"versions", list_versions}};
 
 static int unknown_noun(const char *word, struct err *err)
 {
-	static const char *const names[] = {"racks", "nodes", "runs", NULL};
+	static const char *const names[] = {"racks", "nodes", "runs", "versions", NULL};
 	const char *near = err_nearest(word, names);
 
 	err_set(err, E_SYNTAX, "cannot list '%s'", word);
-	return err_hint(err, "%s%s%s", near ? "did you mean '" : "racks, nodes or runs",
+	return err_hint(err, "%s%s%s", near ? "did you mean '" : "racks, nodes, runs or versions",
 		near ? near : "", near ? "'?" : "");
 }
 
@@ -136,13 +151,14 @@ static const struct option LIMIT[] = {
 
 const struct command COMMAND_LIST = {
 	.name = "list",
-	.args = "racks|nodes|runs [SITE|NODES]",
+	.args = "racks|nodes|runs|versions [SITE|NODES]",
 	.min_args = 1,
 	.max_args = 2,
-	.summary = "power and space per rack; nodes; runs",
+	.summary = "power and space per rack; nodes; runs; what the site was",
 	.about =
 		"racks: what each feed carries when the worst other feed is lost, against 80 % of its\n"
-		"breaker; nodes: of a range; runs: newest first.\n",
+		"breaker; nodes: of a range; runs: newest first; versions: each import that changed a\n"
+		"site, for 'audit diff DATE DATE' and 'export --at DATE'.\n",
 	.options = LIMIT,
 	.run = run_list,
 };

@@ -118,7 +118,8 @@ int foreign_import(const char *path, const struct foreign_opts *o, struct model 
 
 	*out = NULL;
 	if (o->format == FOREIGN_YAML)
-		return import_site(path, out, errors);
+		return o->text ? import_site_read(path, o->text, out, errors)
+			       : import_site(path, out, errors);
 	sources_init(&s, errors, losses);
 	map = read_map(&s, o->map);
 	if (o->format == FOREIGN_CSV && !o->map)

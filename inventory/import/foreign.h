@@ -49,6 +49,7 @@ struct foreign_opts {
 	enum foreign_format format;
 	const char *map;  /* path of the mapping file; NULL */
 	const char *site; /* which one, or what to call it; NULL */
+	struct buf *text; /* gets a site file of ours as it was read; NULL */
 };
 
 /* path: a file or a folder. errors and losses begin as {0}. */

@@ -105,16 +105,21 @@ static int only_error(const struct err *err, struct err_list *errors)
 	return -(int)err->code;
 }
 
+int import_site_read(
+	const char *path, struct buf *text, struct model **out, struct err_list *errors)
+{
+	struct err err;
+
+	if (yaml_read(path, &YAML_CAPS_SITE, text, &err) < 0)
+		return only_error(&err, errors);
+	return import_site_text(path, buf_str(text), out, errors);
+}
+
 int import_site(const char *path, struct model **out, struct err_list *errors)
 {
-	struct arena *a = arena_new();
-	struct yaml_doc *doc;
-	struct err err;
-	int rc = yaml_load(a, path, &YAML_CAPS_SITE, &doc, &err);
+	AUTO_BUF text = {0};
 
-	rc = rc < 0 ? only_error(&err, errors) : import_site_doc(doc, out, errors);
-	arena_free(a);
-	return rc;
+	return import_site_read(path, &text, out, errors);
 }
 
 int import_site_text(const char *name, struct str text, struct model **out, struct err_list *errors)

@@ -25,6 +25,9 @@ void err_list_done(struct err_list *e);
 
 /* 0 with *out, or the first error's code with errors filled (start it with {0}). */
 int import_site(const char *path, struct model **out, struct err_list *errors);
+/* The same, and the file's bytes in text (which is begun here) when it could be read. */
+int import_site_read(
+	const char *path, struct buf *text, struct model **out, struct err_list *errors);
 int import_site_text(
 	const char *name, struct str text, struct model **out, struct err_list *errors);
 /* A tree that somebody else made; errors may hold some already, then there is no model. */

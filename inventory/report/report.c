@@ -396,3 +396,60 @@ void report_runs(
 	table_print(t, out);
 	table_free(t);
 }
+
+/* --- versions --- */
+
+enum {
+	VERSION_AT,
+	VERSION_SITE,
+	VERSION_BY,
+	VERSION_SIZE,
+	VERSION_SHA,
+	VERSION_SOURCE
+};
+static const struct column VERSIONS[] = {
+	[VERSION_AT] = {"imported", TEXT_IMPORTED, 0},
+	[VERSION_SITE] = {"site", TEXT_SITE, COL_TRUNC},
+	[VERSION_BY] = {"by", TEXT_BY, COL_TRUNC},
+	[VERSION_SIZE] = {"bytes", TEXT_SIZE, COL_RIGHT},
+	[VERSION_SHA] = {"sha256", TEXT_SHA, 0},
+	[VERSION_SOURCE] = {"source", TEXT_SOURCE, COL_TRUNC},
+};
+
+/* 1.2 kB, 5.8 MB: enough to see that a file grew. */
+static void put_size(struct table *t, size_t bytes, const struct report_opts *o)
+{
+	const double v = (double)bytes;
+	AUTO_BUF text;
+
+	buf_init(&text, 64);
+	number_add(&text, o->lang, v < 1e6 ? v / 1e3 : v / 1e6, 1);
+	buf_addf(&text, "\u00a0%s",
+		v < 1e6 ? text_get(o->lang, TEXT_KILOBYTES) : text_get(o->lang, TEXT_MEGABYTES));
+	table_value(t, VERSION_SIZE, buf_text(&text), json_integer((json_int_t)bytes));
+}
+
+void report_versions(
+	const struct store_versions *rows, const struct report_opts *o, struct buf *out)
+{
+	struct table *t;
+
+	if (print_empty(rows->n, TEXT_NO_VERSIONS, o, out))
+		return;
+	t = table_new(VERSIONS, COUNT(VERSIONS), o);
+	vec_each(rows, const struct store_version, v) {
+		char at[24], sha[16];
+
+		clock_format(v->at, at);
+		snprintf(sha, sizeof sha, "%.12s", v->sha256);
+		table_row(t);
+		table_value(t, VERSION_AT, at, json_string(at));
+		table_text(t, VERSION_SITE, v->site);
+		table_text(t, VERSION_BY, v->by);
+		put_size(t, v->bytes, o);
+		table_value(t, VERSION_SHA, sha, json_string(v->sha256));
+		table_text(t, VERSION_SOURCE, v->source);
+	}
+	table_print(t, out);
+	table_free(t);
+}

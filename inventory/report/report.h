@@ -1,5 +1,5 @@
 /*
- * report - what 'stoika list' prints: racks, nodes, runs.
+ * report - what 'stoika list' prints: racks, nodes, runs, versions.
  *
  * Takes data, writes into a buffer, touches nothing else. An empty list is a
  * sentence for a person and [] in JSON.
@@ -18,3 +18,5 @@ void report_nodes(
 	const struct node_rows *rows, int64_t now, const struct report_opts *o, struct buf *out);
 void report_runs(
 	const struct run_rows *rows, int64_t now, const struct report_opts *o, struct buf *out);
+void report_versions(
+	const struct store_versions *rows, const struct report_opts *o, struct buf *out);

@@ -168,6 +168,14 @@ void query_id(struct query *q, const char *name, int64_t id)
 	query_bind_id(q, place(q, name), id);
 }
 
+void query_blob(struct query *q, const char *name, const void *p, size_t n)
+{
+	const int i = place(q, name);
+
+	if (q->rc == SQLITE_OK && q->st)
+		q->rc = sqlite3_bind_blob64(q->st, i, p, n, SQLITE_STATIC);
+}
+
 int query_next(struct query *q, struct err *err)
 {
 	int rc = 0;

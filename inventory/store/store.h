@@ -60,6 +60,28 @@ int store_put_model(struct store *s, const struct model *m, struct err *err);
 int store_load_model(struct store *s, const char *site, struct model **out, struct err *err);
 int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n, struct err *err);
 
+/* --- versions: what a site was --- */
+struct store_version {
+	int64_t id, at;                 /* wall ns of the import */
+	const char *site, *by, *source; /* source: the path that was given */
+	const char *sha256;             /* of its text */
+	size_t bytes;
+	int schema;
+};
+struct store_versions vec(struct store_version);
+/* Keeps the site file of an import, unless it is the last one's, byte for byte. */
+int store_version_put(struct store *s, const char *site, const char *by, const char *source,
+	struct str text, struct err *err);
+/* Whether that text is what was imported last, by this schema. */
+bool store_version_is_last(struct store *s, const char *site, struct str text);
+/* Newest first; site NULL: of all. */
+int store_version_list(struct store *s, struct arena *a, const char *site,
+	struct store_versions *out, struct err *err);
+/* What held at that wall ns, with its text; E_NOTFOUND names the oldest. site NULL: the only one.
+ */
+int store_version_at(struct store *s, struct arena *a, const char *site, int64_t at,
+	struct store_version *out, struct str *text, struct err *err);
+
 /* --- nodes --- */
 struct node_row {
 	int64_t id;

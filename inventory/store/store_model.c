@@ -154,8 +154,7 @@ int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n
 	return rc;
 }
 
-/* The only site, for a caller who names none. */
-static int only_site(struct store *s, struct arena *a, const char **name, struct err *err)
+int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err)
 {
 	const char **names;
 	size_t n;
@@ -205,7 +204,7 @@ static bool holds_together(const struct model *m)
 static int load_all(struct store *s, struct model *m, const char *site, struct err *err)
 {
 	int64_t id = 0;
-	int rc = site ? 0 : only_site(s, m->arena, &site, err);
+	int rc = site ? 0 : store_only_site(s, m->arena, &site, err);
 
 	if (rc == 0)
 		rc = load_site(s, m, site, &id, err);

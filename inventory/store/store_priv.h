@@ -27,6 +27,7 @@ enum store_part {
 	PART_RUN,
 	PART_AUDIT,
 	PART_DRIFT,
+	PART_VERSION,
 	PART_N
 };
 #define STORE_STATEMENTS_MAX 48 /* of one part */
@@ -63,8 +64,9 @@ void query_done(struct query *q);
 
 void query_text(struct query *q, const char *name, const char *v); /* NULL: null; not copied */
 void query_int(struct query *q, const char *name, int64_t v);
-void query_num(struct query *q, const char *name, double v);  /* NaN: null */
-void query_id(struct query *q, const char *name, int64_t id); /* 0: null */
+void query_num(struct query *q, const char *name, double v);                 /* NaN: null */
+void query_id(struct query *q, const char *name, int64_t id);                /* 0: null */
+void query_blob(struct query *q, const char *name, const void *p, size_t n); /* not copied */
 
 /* The same by the place of the '?', from 1. */
 void query_bind_text(struct query *q, int i, const char *v);
@@ -101,6 +103,8 @@ struct put {
 };
 /* Fills vars of each row from its layers. */
 int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
+/* The only site, for a caller who names none. */
+int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err);
 /* The id of a row, 0 for MODEL_NONE. */
 int64_t put_id(const int64_t *ids, size_t row);
 /* Cords and cables, after the ports. */
