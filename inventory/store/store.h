@@ -98,9 +98,10 @@ struct node_row {
 	/* JSON object text: what all layers come to, see model/vars.h. Nodes for which they come to
 	   the same share the pointer. */
 	const char *vars;
-	const struct vars_layer *layers;        /* VARS_LAYERS of them, from the site to the node */
-	const char *role_recipes;               /* with a blank between; "" none */
-	const char *check_every, *check_window; /* of its role, "" when not stated */
+	const struct vars_layer *layers; /* VARS_LAYERS of them, from the site to the node */
+	const char *role_recipes;        /* with a blank between; "" none */
+	const char *check_every, *check_window, *check_splay; /* of its role or site, "" */
+	const char *drift; /* state of its newest report, "" none */
 };
 struct node_rows vec(struct node_row);
 /* All nodes, by name in natural order (gpu2 before gpu10). */
@@ -111,6 +112,9 @@ int store_node_seen(struct store *s, int64_t node, const char *agent, const char
 	const char *os, const char *state, const char *reason, struct err *err);
 int store_put_facts(struct store *s, int64_t node, const char *group, const json_t *value,
 	enum fact_origin origin, struct err *err);
+/* All that the node tells, {group: value}: groups of that origin that are no longer told go. */
+int store_replace_facts(
+	struct store *s, int64_t node, json_t *facts, enum fact_origin origin, struct err *err);
 /* Object {group: value}; new reference. */
 int store_get_facts(struct store *s, int64_t node, json_t **out, struct err *err);
 

@@ -12,13 +12,17 @@ enum {
 	PIN,
 	SEEN,
 	FACT_PUT,
-	FACT_GET
+	FACT_GET,
+	FACTS_DROP
 };
 static const char *const SQL[] = {
 	[LIST] = "SELECT n.id, n.name, n.address, COALESCE(n.login, 'root'), n.host_key, n.port,"
 		 " s.name, r.name, COALESCE(n.role, d.role), t.name, n.state, n.reason, n.agent,"
-		 " n.boot_id, n.os, n.seen, COALESCE(l.name, ''), o.recipes, o.check_every,"
-		 " o.check_window, s.vars, l.vars, r.vars, o.vars, n.vars"
+		 " n.boot_id, n.os, n.seen, COALESCE(l.name, ''), o.recipes,"
+		 " COALESCE(o.check_every, s.check_every),"
+		 " COALESCE(o.check_window, s.check_window), s.check_splay,"
+		 " (SELECT p.state FROM drift_reports p WHERE p.node_id = n.id"
+		 " ORDER BY p.id DESC LIMIT 1), s.vars, l.vars, r.vars, o.vars, n.vars"
 		 " FROM nodes n JOIN sites s ON s.id = n.site_id"
 		 " LEFT JOIN devices d ON d.id = n.device_id"
 		 " LEFT JOIN racks r ON r.id = d.rack_id"
@@ -36,9 +40,11 @@ static const char *const SQL[] = {
 		     " ON CONFLICT (node_id, topic) DO UPDATE SET value = excluded.value,"
 		     " origin = excluded.origin, at = excluded.at",
 	[FACT_GET] = "SELECT topic, value FROM facts WHERE node_id = :node ORDER BY topic",
+	[FACTS_DROP] = "DELETE FROM facts WHERE node_id = :node AND origin = :origin"
+		       " AND topic NOT IN (SELECT value FROM json_each(:topics))",
 };
 
-/* Columns 20 to 24. */
+/* Columns 22 to 26. */
 static void read_layers(struct query *q, struct arena *a, struct node_row *n)
 {
 	static const char *const nouns[VARS_LAYERS] = {"site", "location", "rack", "role", "node"};
@@ -46,7 +52,7 @@ static void read_layers(struct query *q, struct arena *a, struct node_row *n)
 	struct vars_layer *layers = arena_alloc(a, VARS_LAYERS * sizeof *layers);
 
 	for (int i = 0; i < VARS_LAYERS; i++) {
-		layers[i].text = query_get_text(q, 20 + i, a);
+		layers[i].text = query_get_text(q, 22 + i, a);
 		if (layers[i].text)
 			layers[i].origin = arena_printf(a, "%s %s", nouns[i], names[i]);
 	}
@@ -76,6 +82,8 @@ static void read_node(struct query *q, struct arena *a, struct node_row *n)
 		.role_recipes = query_get_word(q, 17, a),
 		.check_every = query_get_word(q, 18, a),
 		.check_window = query_get_word(q, 19, a),
+		.check_splay = query_get_word(q, 20, a),
+		.drift = query_get_word(q, 21, a),
 	};
 	read_layers(q, a, n);
 }
@@ -153,6 +161,39 @@ int store_put_facts(struct store *s, int64_t node, const char *group, const json
 	query_int(&q, ":now", clock_wall() / CLOCK_SEC);
 	query_int(&q, ":node", node);
 	return query_run(&q, err);
+}
+
+/* Those of the origin that are not among the keys of kept. */
+static int drop_facts(
+	struct store *s, int64_t node, json_t *kept, enum fact_origin origin, struct err *err)
+{
+	AUTO_QUERY q = query_start(s, PART_NODE, SQL, FACTS_DROP);
+	AUTO_JSON topics = json_array();
+	AUTO_BUF text;
+	const char *group;
+	json_t *value;
+
+	json_object_foreach(kept, group, value) json_array_append_new(topics, json_string(group));
+	buf_init(&text, FACTS_MAX);
+	json_write(topics, &text);
+	if (!buf_ok(&text))
+		return err_set(err, E_LIMIT, "too many groups of facts");
+	query_int(&q, ":node", node);
+	query_text(&q, ":origin", model_origin_name(origin));
+	query_text(&q, ":topics", buf_text(&text));
+	return query_run(&q, err);
+}
+
+int store_replace_facts(
+	struct store *s, int64_t node, json_t *facts, enum fact_origin origin, struct err *err)
+{
+	const char *group;
+	json_t *value;
+	int rc = drop_facts(s, node, facts, origin, err);
+
+	json_object_foreach(facts, group, value) rc =
+		rc < 0 ? rc : store_put_facts(s, node, group, value, origin, err);
+	return rc;
 }
 
 static int read_fact(struct query *q, json_t *into, struct err *err)

@@ -329,6 +329,30 @@ TEST(damaged_rows_are_refused)
 	model_free(m);
 }
 
+/* It has cpu and os as reported; one group is declared. */
+static void facts_that_are_no_longer_told_go(struct store *s, int64_t id)
+{
+	AUTO_JSON now = json_pack("{s:i,s:[]}", "cpu", 3, "a'b\"c");
+	AUTO_JSON none = json_object();
+	json_t *all;
+
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_put_facts(s, id, "place", now, ORIGIN_DECLARED, NULL), 0);
+	assert_int_equal(store_replace_facts(s, id, now, ORIGIN_REPORTED, NULL), 0);
+	assert_int_equal(store_get_facts(s, id, &all, NULL), 0);
+	assert_int_equal(json_object_size(all), 3);
+	assert_null(json_object_get(all, "os"));
+	assert_int_equal(json_integer_value(json_object_get(all, "cpu")), 3);
+	assert_non_null(json_object_get(all, "a'b\"c"));
+	json_decref(all);
+	assert_int_equal(store_replace_facts(s, id, none, ORIGIN_REPORTED, NULL), 0);
+	assert_int_equal(store_get_facts(s, id, &all, NULL), 0);
+	assert_int_equal(json_object_size(all), 1);
+	assert_non_null(json_object_get(all, "place"));
+	json_decref(all);
+	assert_int_equal(store_commit(s, NULL), 0);
+}
+
 TEST(facts)
 {
 	struct model *m = sample_model();
@@ -354,6 +378,7 @@ TEST(facts)
 	assert_int_equal(json_object_size(all), 2);
 	assert_int_equal(json_array_size(json_object_get(all, "cpu")), 2);
 	json_decref(all);
+	facts_that_are_no_longer_told_go(s, id);
 	model_free(m);
 	store_close(s);
 	arena_free(a);
