@@ -13,6 +13,9 @@ CREATE TABLE roles (
 ) STRICT;
 
 ALTER TABLE sites ADD COLUMN vars TEXT;
+ALTER TABLE sites ADD COLUMN check_every TEXT;
+ALTER TABLE sites ADD COLUMN check_window TEXT;
+ALTER TABLE sites ADD COLUMN check_splay TEXT;
 ALTER TABLE locations ADD COLUMN vars TEXT;
 ALTER TABLE racks ADD COLUMN vars TEXT;
 
