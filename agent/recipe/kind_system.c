@@ -45,6 +45,42 @@ static const struct kind_param SYSCTL[] = {
 	{0},
 };
 
+static const struct kind_param HOSTNAME[] = {
+	{"name", PARAM_TEXT, true, NULL, NULL, "the host's name, with or without its domain"},
+	{"live", PARAM_BOOL, false, NULL, "true", "also of the running kernel"},
+	{0},
+};
+
+static const struct kind_param HOSTS[] = {
+	{"address", PARAM_TEXT, false, NULL, NULL, "IPv4 or IPv6 address"},
+	{"names", PARAM_LIST, false, NULL, NULL, "its names, the canonical one first"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{0},
+};
+static const char *const HOSTS_ONE_OF[] = {"address", "names", NULL};
+
+static const char *const LIMIT_TYPES[] = {"soft", "hard", "-", NULL};
+static const struct kind_param LIMITS[] = {
+	{"domain", PARAM_TEXT, true, NULL, NULL, "a user, '@group', '*' or root"},
+	{"type", PARAM_CHOICE, false, LIMIT_TYPES, "-", "soft, hard, or '-' for both"},
+	{"item", PARAM_TEXT, true, NULL, NULL, "memlock, nofile, nproc, stack ..."},
+	{"value", PARAM_TEXT, false, NULL, NULL, "a whole number or unlimited"},
+	{"path", PARAM_PATH, false, NULL, "/etc/security/limits.d/90-stoika.conf",
+		"drop-in that keeps it; its other lines stay"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{0},
+};
+
+static const struct kind_param CRON[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "the file in /etc/cron.d: letters, digits, _ and -"},
+	{"schedule", PARAM_TEXT, false, NULL, NULL, "minute hour day month weekday, or @daily"},
+	{"run", PARAM_TEXT, false, NULL, NULL, "one line for the shell"},
+	{"user", PARAM_NAME, false, NULL, "root", "as whom it runs"},
+	{"env", PARAM_MAP, false, NULL, NULL, "variables of the job, such as MAILTO"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{0},
+};
+
 const struct kind KIND_SYSTEM[] = {
 	{
 		.name = "service",
@@ -105,6 +141,70 @@ const struct kind KIND_SYSTEM[] = {
 		.example = "sysctl:\n"
 			   "  values: {vm.swappiness: 10}",
 		.params = SYSCTL,
+	},
+	{
+		.name = "hostname",
+		.about = "the node's own name",
+		.check = "Reads /etc/hostname, and /proc/sys/kernel/hostname unless live is false.",
+		.apply =
+			"Writes the file; sets the running name through hostnamectl when systemd runs, "
+			"else in the kernel. Names in /etc/hosts are the kind hosts' affair.",
+		.undo = "The file and the running name, as they were.",
+		.example = "hostname:\n"
+			   "  name: \"{{ node.name }}\"",
+		.params = HOSTNAME,
+	},
+	{
+		.name = "hosts",
+		.about = "names of an address in /etc/hosts",
+		.check =
+			"Reads /etc/hosts. Lines of its own end in '# stoika'. Names that lines of others "
+			"give the address already are enough; a name that they give another address is "
+			"a conflict, because the first line counts.",
+		.apply =
+			"Its own line of that address, or of one of the names in the same family, "
+			"becomes the wanted one; without any it is added at the end. All other bytes "
+			"stay.",
+		.undo = "Its own lines come back as they were; others stay as they are now.",
+		.example = "hosts:\n"
+			   "  address: 10.0.0.5\n"
+			   "  names: [license01.example, license01]",
+		.params = HOSTS,
+		.one_of = HOSTS_ONE_OF,
+	},
+	{
+		.name = "limits",
+		.about = "a limit of a user's sessions (pam_limits)",
+		.check =
+			"Reads the drop-in and looks for the line with this domain, type and item.",
+		.apply =
+			"That line becomes the wanted one, others stay. With the type '-' the lines soft "
+			"and hard of the same item go. Sessions that are open keep their limits; units "
+			"have their own (LimitNOFILE= in a drop-in of the kind unit).",
+		.undo = "Its own lines come back as they were.",
+		.example = "limits:\n"
+			   "  domain: \"@hpc\"\n"
+			   "  item: memlock\n"
+			   "  value: unlimited",
+		.params = LIMITS,
+		.unless_absent = "value",
+	},
+	{
+		.name = "cron",
+		.about = "a job in /etc/cron.d",
+		.check =
+			"Judges the schedule and compares the job's file. Without /etc/cron.d cron is "
+			"not installed: unknown in a plan, an error in a run.",
+		.apply =
+			"Writes the file, which cron reads within a minute. A '%' in run is written so "
+			"that cron takes it for itself.",
+		.undo = "The old file comes back, or it goes when there was none.",
+		.example = "cron:\n"
+			   "  name: scrub\n"
+			   "  schedule: \"30 3 * * sun\"\n"
+			   "  run: /usr/local/sbin/scrub --quiet",
+		.params = CRON,
+		.unless_absent = "schedule",
 	},
 	{0},
 };

@@ -7,25 +7,11 @@
 #include <string.h>
 
 #define NAME_SHOWN 60
-#define KINDS_MAX  64
-
-static void list_kinds(char *out, size_t n)
-{
-	const char *names[KINDS_MAX + 1];
-	const struct kind *k;
-	unsigned count = 0;
-
-	while (count < KINDS_MAX && (k = kind_at(count)))
-		names[count++] = k->name;
-	names[count] = NULL;
-	type_list_words(names, out, n);
-}
 
 static int find_kind(const struct loader *l, const struct yaml_node *map, struct step *s,
 	unsigned *at, struct err *err)
 {
 	const struct yaml_doc *d = l->recipe->doc;
-	char kinds[600];
 	int rc = yaml_known_keys(d, map, l->step_keys, err);
 
 	if (rc < 0)
@@ -46,9 +32,10 @@ static int find_kind(const struct loader *l, const struct yaml_node *map, struct
 	}
 	if (s->kind)
 		return 0;
-	list_kinds(kinds, sizeof kinds);
 	yaml_err(d, map, err, E_SCHEMA, "the step has no kind");
-	return err_hint(err, "a kind is %s", kinds);
+	return err_hint(err,
+		"a kind is a key such as package, file, service or command; the manual "
+		"lists all");
 }
 
 static struct expr *literal(const struct loader *l, enum expr_op op, const struct yaml_node *n)

@@ -112,10 +112,10 @@ static bool wait_for(int fd, short events, int64_t deadline)
 	return n == 1;
 }
 
-/* A connected socket, or -1. */
+/* A connected socket, or -1 with errno. */
 static int dial(const struct target *t, int64_t deadline)
 {
-	int failed = 0;
+	int failed = ETIMEDOUT;
 	socklen_t len = sizeof failed;
 	int fd;
 
@@ -124,10 +124,13 @@ static int dial(const struct target *t, int64_t deadline)
 		return -1;
 	if (connect(fd, (const struct sockaddr *)&t->addr, t->len) == 0)
 		return fd;
-	if (errno == EINPROGRESS && wait_for(fd, POLLOUT, deadline) &&
-		getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0)
+	if (errno != EINPROGRESS)
+		failed = errno;
+	else if (wait_for(fd, POLLOUT, deadline) &&
+		 getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &len) == 0 && failed == 0)
 		return fd;
 	close(fd);
+	errno = failed;
 	return -1;
 }
 
@@ -222,4 +225,14 @@ bool http_port_open(unsigned port, int64_t timeout)
 		return false;
 	AUTO_FD fd = dial(&t, clock_mono() + timeout);
 	return fd >= 0;
+}
+
+int http_connect(const char *address, unsigned port, int64_t timeout)
+{
+	struct target t;
+
+	if (port < 1 || port > 65535 || !set_address(&t, str_of(address), port))
+		return EINVAL;
+	AUTO_FD fd = dial(&t, clock_mono() + timeout);
+	return fd >= 0 ? 0 : errno;
 }

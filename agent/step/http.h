@@ -17,3 +17,6 @@ struct err;
 int http_get(const char *url, unsigned *status, struct buf *body, struct err *err);
 /* True when a TCP connection to 127.0.0.1 succeeds within timeout nanoseconds. */
 bool http_port_open(unsigned port, int64_t timeout);
+/* 0 when a TCP connection to the numeric address succeeds, else an errno: EINVAL for what is no
+ * address, ETIMEDOUT when nothing answers. */
+int http_connect(const char *address, unsigned port, int64_t timeout);

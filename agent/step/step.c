@@ -18,6 +18,14 @@ static const struct step_ops *const OPS[] = {
 	&STEP_GROUP,
 	&STEP_SYSCTL,
 	&STEP_COMMAND,
+	&STEP_WAIT,
+	&STEP_ASSERT,
+	&STEP_NOTE,
+	&STEP_REBOOT,
+	&STEP_HOSTNAME,
+	&STEP_HOSTS,
+	&STEP_LIMITS,
+	&STEP_CRON,
 };
 
 void step_report_init(struct step_report *r)

@@ -1,7 +1,10 @@
 #include "agent/step/tool.h"
 
 #include "agent/base/err.h"
+#include "agent/base/fs.h"
 
+#include <limits.h>
+#include <stdio.h>
 #include <string.h>
 
 int tool_run(const struct step_env *env, const char *const *argv, const char *const *vars,
@@ -68,4 +71,20 @@ void tool_tail(struct str text, unsigned n, struct buf *out)
 		buf_add_printable(out, line);
 		sep = "; ";
 	}
+}
+
+bool tool_is_there(const struct step_env *env, const char *name)
+{
+	static const char *const FOLDERS[] = {
+		"/usr/sbin", "/usr/bin", "/sbin", "/bin", "/usr/local/sbin", "/usr/local/bin"};
+	char path[PATH_MAX];
+	struct stat st;
+
+	for (size_t i = 0; i < sizeof FOLDERS / sizeof FOLDERS[0]; i++) {
+		snprintf(path, sizeof path, "%s/%s", FOLDERS[i], name);
+		if (fs_stat(env->root, path, true, &st, NULL) == 0 && S_ISREG(st.st_mode) &&
+			(st.st_mode & 0111))
+			return true;
+	}
+	return false;
 }

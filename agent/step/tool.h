@@ -13,3 +13,5 @@ int tool_run(const struct step_env *env, const char *const *argv, const char *co
 int tool_must(const struct step_env *env, const char *const *argv, struct err *err);
 /* The last n lines of text, blank ones dropped, joined by "; ". */
 void tool_tail(struct str text, unsigned n, struct buf *out);
+/* Is the program in one of the usual folders of the root? */
+bool tool_is_there(const struct step_env *env, const char *name);
