@@ -28,6 +28,7 @@ enum store_part {
 	PART_AUDIT,
 	PART_DRIFT,
 	PART_VERSION,
+	PART_ORDER,
 	PART_N
 };
 #define STORE_STATEMENTS_MAX 48 /* of one part */
