@@ -1,0 +1,93 @@
+/*
+ * policy - how a change goes over a live cluster: who first, how many at once, when to stop.
+ *
+ *	rollout: driver-595
+ *	canary: {by: [type, os], count: 1}   # of each hardware class, before any wave
+ *	waves: [1, 5%, 25%, 100%]            # how many have gone when each wave ends
+ *	soak: {canary: 1h, wave: 10m}
+ *	max_unavailable: 10%                 # with all that are down or drained by anyone
+ *	budgets: {rack: 1, feed: 25%, leaf: 1, partition: 25%}   # of each such domain at once
+ *	unit: nvlink_domain                  # nodes with one value go together
+ *	pair: mirror                         # of nodes with one value never two at once
+ *	failures: {most: 5%, same: 2}        # more than that, or the same one so often, pauses
+ *	window: {days: [sat, sun], from: "22:00", to: "06:00", utc: "+03:00"}
+ *	order: name                          # name, rack (spread over racks), or random
+ *	retry: 1
+ *	on_failure: rollback                 # rollback, quarantine or stop
+ *
+ * Whatever is left out has the preset of rollout_policy_preset. An amount is a
+ * number or a share of all nodes of the rollout (of a budget: of the domain's).
+ */
+#pragma once
+
+#include "agent/base/arena.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct err;
+
+#define ROLLOUT_WAVES_MAX   16
+#define ROLLOUT_BUDGETS_MAX 16
+#define ROLLOUT_CLASS_MAX   4
+
+struct amount {
+	unsigned n; /* nodes, or hundredths */
+	bool percent;
+};
+
+enum rollout_order {
+	ROLLOUT_BY_NAME,
+	ROLLOUT_BY_RACK,
+	ROLLOUT_RANDOM,
+	ROLLOUT_ORDER_N
+};
+
+enum rollout_failure {
+	ON_FAILURE_ROLLBACK,
+	ON_FAILURE_QUARANTINE,
+	ON_FAILURE_STOP,
+	ON_FAILURE_N
+};
+
+struct rollout_policy {
+	const char *name;
+	const char *class_by[ROLLOUT_CLASS_MAX]; /* domains that make a hardware class */
+	unsigned n_class_by, canaries;           /* of each class; 0: none */
+	struct amount waves[ROLLOUT_WAVES_MAX];
+	unsigned n_waves;
+	int64_t soak_canary, soak_wave; /* ns */
+	struct amount max_unavailable;
+	struct rollout_budget {
+		const char *domain;
+		struct amount most;
+	} budgets[ROLLOUT_BUDGETS_MAX];
+	unsigned n_budgets;
+	const char *unit, *pair;         /* domains, NULL: none */
+	struct amount failures;          /* more failed nodes than that pause the rollout */
+	unsigned same_failure;           /* as many with one signature do so too; 0: not asked */
+	unsigned window_days;            /* bit 0 Monday .. bit 6 Sunday; 0: any time */
+	unsigned window_from, window_to; /* minutes of the day; to before from: past midnight */
+	int utc_minutes;                 /* the window's clock against UTC */
+	enum rollout_order order;
+	uint64_t seed; /* of random */
+	unsigned retry;
+	enum rollout_failure on_failure;
+};
+
+/* One canary of each type and system, waves of 1, 5 %, 25 % and all, 10 % away at once, one of a
+ * rack, a pause at 5 % failures or two alike, rollback, no window. */
+void rollout_policy_preset(struct rollout_policy *p);
+/* name is for messages; texts live in a. E_SYNTAX, E_SCHEMA with place and hint. */
+int rollout_policy_parse(struct arena *a, const char *name, struct str text,
+	struct rollout_policy *out, struct err *err);
+int rollout_policy_load(
+	struct arena *a, const char *path, struct rollout_policy *out, struct err *err);
+
+/* The nodes that an amount allows of all: a share rounded down, but one at least unless it is 0. */
+unsigned amount_of(struct amount m, unsigned all);
+/* The same rounded up, for waves. */
+unsigned amount_up(struct amount m, unsigned all);
+/* Wall seconds at which the window is open next, now itself when it is; 0 without a window: now. */
+int64_t rollout_window_opens(const struct rollout_policy *p, int64_t now);
+extern const char *const ROLLOUT_ORDERS[], *const ROLLOUT_FAILURES[], *const ROLLOUT_DAYS[];

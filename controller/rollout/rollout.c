@@ -1,0 +1,376 @@
+/* rollout - units, stages and limits; domains are numbers, so that a question costs a few look-ups.
+ */
+#include "agent/base/err.h"
+#include "agent/base/mem.h"
+#include "controller/rollout/rollout_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+const char *const ROLLOUT_LIMITS[] = {"none", "breaker", "window", "stage", "soak", "concurrency",
+	"unavailable", "budget", "pair", "power", "away", NULL};
+const char *const ROLLOUT_PLACES[] = {"waiting", "out", "done", "failed", "undone", "away", NULL};
+
+/* Not there for anybody's work. */
+static bool is_gone(enum rollout_place p)
+{
+	return p == NODE_OUT || p == NODE_FAILED || p == NODE_AWAY;
+}
+
+/* --- counting --- */
+
+static void count_domains(struct rollout *r, size_t node, bool gone)
+{
+	const struct member *m = &r->members.at[node];
+
+	for (unsigned i = 0; i < m->n_domains; i++) {
+		struct domain *d = &r->domains.at[m->domains[i]];
+
+		d->gone += gone ? 1u : (unsigned)-1;
+	}
+}
+
+void rollout_put(struct rollout *r, size_t node, enum rollout_place place)
+{
+	struct member *m = &r->members.at[node];
+	const bool was = is_gone(m->place), is = is_gone(place);
+	struct stage *s = &r->stages.at[r->units.at[m->unit].stage];
+
+	r->count[m->place]--;
+	r->count[place]++;
+	if (was != is)
+		count_domains(r, node, is);
+	/* a stage is busy with those who wait for it and those who are out */
+	s->waiting -= m->place == NODE_WAITING;
+	s->waiting += place == NODE_WAITING;
+	s->out -= m->place == NODE_OUT;
+	s->out += place == NODE_OUT;
+	m->place = place;
+}
+
+static size_t gone(const struct rollout *r)
+{
+	return r->count[NODE_OUT] + r->count[NODE_FAILED] + r->count[NODE_AWAY];
+}
+
+/* --- limits of a unit; each says whether it holds the unit back --- */
+
+static bool hold(
+	struct unit *u, enum rollout_limit limit, uint32_t domain, unsigned have, unsigned most)
+{
+	u->held = limit;
+	u->held_domain = domain;
+	u->held_have = have;
+	u->held_most = most;
+	return true;
+}
+
+static bool is_away(const struct rollout *r, struct unit *u)
+{
+	for (size_t i = 0; i < u->n; i++)
+		if (r->members.at[r->in_units[u->first + i]].place == NODE_AWAY)
+			return hold(u, LIMIT_AWAY, NO_DOMAIN, 0, 0);
+	return false;
+}
+
+static bool over_unavailable(const struct rollout *r, struct unit *u)
+{
+	const unsigned most = amount_of(r->policy.max_unavailable, (unsigned)r->members.n);
+
+	return gone(r) + u->n > most &&
+	       hold(u, LIMIT_UNAVAILABLE, NO_DOMAIN, (unsigned)gone(r), most);
+}
+
+/* How many of the unit are in a domain: mostly one. */
+static unsigned share(const struct rollout *r, const struct unit *u, uint32_t domain)
+{
+	unsigned n = 0;
+
+	for (size_t i = 0; i < u->n; i++) {
+		const struct member *m = &r->members.at[r->in_units[u->first + i]];
+
+		for (unsigned k = 0; k < m->n_domains; k++)
+			n += m->domains[k] == domain;
+	}
+	return n;
+}
+
+static bool over_domain(const struct rollout *r, struct unit *u, uint32_t domain)
+{
+	const struct domain *d = &r->domains.at[domain];
+
+	if (d->pair)
+		return d->gone > 0 && hold(u, LIMIT_PAIR, domain, d->gone, 1);
+	if (!d->limited)
+		return false;
+	return d->gone + share(r, u, domain) > d->most &&
+	       hold(u, LIMIT_BUDGET, domain, d->gone, d->most);
+}
+
+static bool over_domains(const struct rollout *r, struct unit *u)
+{
+	for (size_t i = 0; i < u->n; i++) {
+		const struct member *m = &r->members.at[r->in_units[u->first + i]];
+
+		for (unsigned k = 0; k < m->n_domains; k++)
+			if (over_domain(r, u, m->domains[k]))
+				return true;
+	}
+	return false;
+}
+
+static bool over_power(struct rollout *r, struct unit *u)
+{
+	if (!r->power.fits)
+		return false;
+	return !r->power.fits(
+		       r->power.ctx, r->out.at, r->out.n, &r->in_units[u->first], u->n, u->power) &&
+	       hold(u, LIMIT_POWER, NO_DOMAIN, 0, 0);
+}
+
+static bool is_held(struct rollout *r, struct unit *u, size_t most)
+{
+	if (is_away(r, u))
+		return true;
+	/* a unit larger than what is taken at once goes alone */
+	if (most > 0 && r->count[NODE_OUT] > 0 && r->count[NODE_OUT] + u->n > most)
+		return hold(u, LIMIT_CONCURRENCY, NO_DOMAIN, (unsigned)r->count[NODE_OUT],
+			(unsigned)most);
+	return over_unavailable(r, u) || over_domains(r, u) || over_power(r, u);
+}
+
+/* --- stages --- */
+
+/* Nobody of the stage waits or is out. */
+static bool is_at_rest(const struct stage *s)
+{
+	return s->waiting == 0 && s->out == 0;
+}
+
+static int64_t soak_of(const struct rollout *r, unsigned stage)
+{
+	return stage == 0 ? r->policy.soak_canary : r->policy.soak_wave;
+}
+
+/* Moves on as far as rest and soak allow. The last stage stays open. */
+static void open_stages(struct rollout *r, int64_t now)
+{
+	r->soaking = false;
+	while (r->stage + 1 < r->stages.n && is_at_rest(&r->stages.at[r->stage])) {
+		const struct stage *s = &r->stages.at[r->stage];
+
+		if (s->settled && now < s->rest + soak_of(r, r->stage)) {
+			r->soaking = true;
+			return;
+		}
+		r->stage++;
+	}
+}
+
+static enum rollout_limit whole_limit(struct rollout *r, int64_t wall)
+{
+	if (r->broken[0])
+		return LIMIT_BREAKER;
+	return rollout_window_opens(&r->policy, wall) > wall ? LIMIT_WINDOW : LIMIT_NONE;
+}
+
+static void let_go(struct rollout *r, struct unit *u)
+{
+	u->gone = true;
+	u->held = LIMIT_NONE;
+	for (size_t i = 0; i < u->n; i++) {
+		rollout_put(r, r->in_units[u->first + i], NODE_OUT);
+		*vec_push(&r->out) = r->in_units[u->first + i];
+		*vec_push(&r->admitted) = r->in_units[u->first + i];
+	}
+}
+
+/* Units stand in the order of their stages, so those before next_unit have all gone. */
+static void admit_units(struct rollout *r, size_t most)
+{
+	while (r->next_unit < r->units.n && r->units.at[r->next_unit].gone)
+		r->next_unit++;
+	for (size_t i = r->next_unit; i < r->units.n && r->units.at[i].stage <= r->stage; i++) {
+		struct unit *u = &r->units.at[i];
+
+		if (!u->gone && !is_held(r, u, most))
+			let_go(r, u);
+	}
+}
+
+size_t rollout_admit(
+	struct rollout *r, int64_t now, int64_t wall, size_t most, const size_t **admitted)
+{
+	r->admitted.n = 0;
+	r->whole = whole_limit(r, wall);
+	open_stages(r, now);
+	if (r->whole == LIMIT_NONE)
+		admit_units(r, most);
+	*admitted = r->admitted.at;
+	return r->admitted.n;
+}
+
+/* --- what became of them --- */
+
+static void forget_out(struct rollout *r, size_t node)
+{
+	for (size_t i = 0; i < r->out.n; i++) {
+		if (r->out.at[i] != node)
+			continue;
+		r->out.at[i] = r->out.at[--r->out.n];
+		return;
+	}
+}
+
+static unsigned count_signature(struct rollout *r, const char *signature)
+{
+	vec_each(&r->signatures, struct signature, s) {
+		if (strcmp(s->text, signature) == 0)
+			return ++s->n;
+	}
+	*vec_push(&r->signatures) = (struct signature){arena_strdup(r->arena, signature), 1};
+	return 1;
+}
+
+static void judge_failure(struct rollout *r, const char *signature)
+{
+	const unsigned most = amount_of(r->policy.failures, (unsigned)r->members.n);
+	const unsigned same = signature ? count_signature(r, signature) : 0;
+
+	r->failures++;
+	if (r->broken[0])
+		return;
+	if (r->failures > most)
+		snprintf(r->broken, sizeof r->broken, "%u nodes have failed, the policy allows %u",
+			r->failures, most);
+	else if (r->policy.same_failure > 0 && same >= r->policy.same_failure)
+		snprintf(r->broken, sizeof r->broken, "%u nodes failed in the same way: %.120s",
+			same, signature);
+}
+
+void rollout_settle(struct rollout *r, size_t node, enum rollout_place place, const char *signature,
+	int64_t now)
+{
+	struct stage *s = &r->stages.at[r->units.at[r->members.at[node].unit].stage];
+
+	if (r->members.at[node].place != NODE_OUT)
+		return;
+	rollout_put(r, node, place);
+	forget_out(r, node);
+	s->settled = true;
+	s->rest = now;
+	if (place == NODE_FAILED || place == NODE_UNDONE)
+		judge_failure(r, signature);
+}
+
+void rollout_take(struct rollout *r, size_t node, bool away, int64_t now)
+{
+	const enum rollout_place p = r->members.at[node].place;
+
+	(void)now;
+	if (away && p == NODE_WAITING)
+		rollout_put(r, node, NODE_AWAY);
+	else if (!away && p == NODE_AWAY)
+		rollout_put(r, node, NODE_WAITING);
+}
+
+void rollout_reset_breaker(struct rollout *r)
+{
+	r->broken[0] = '\0';
+	r->failures = 0;
+	r->signatures.n = 0;
+}
+
+/* --- questions --- */
+
+enum rollout_place rollout_place_of(const struct rollout *r, size_t node)
+{
+	return r->members.at[node].place;
+}
+
+unsigned rollout_stage_of(const struct rollout *r, size_t node)
+{
+	return r->units.at[r->members.at[node].unit].stage;
+}
+
+unsigned rollout_stages(const struct rollout *r)
+{
+	return (unsigned)r->stages.n;
+}
+
+size_t rollout_count(const struct rollout *r, enum rollout_place place)
+{
+	return r->count[place];
+}
+
+bool rollout_is_finished(const struct rollout *r)
+{
+	return r->count[NODE_WAITING] == 0 && r->count[NODE_OUT] == 0;
+}
+
+const char *rollout_broken(const struct rollout *r)
+{
+	return r->broken[0] ? r->broken : NULL;
+}
+
+int64_t rollout_next(const struct rollout *r)
+{
+	return r->soaking ? r->stages.at[r->stage].rest + soak_of(r, r->stage) : INT64_MAX;
+}
+
+/* What holds all, or all of a later stage, is not written to each of them. */
+static enum rollout_limit limit_of(const struct rollout *r, const struct unit *u)
+{
+	if (u->gone)
+		return LIMIT_NONE;
+	if (r->whole != LIMIT_NONE)
+		return r->whole;
+	if (u->stage > r->stage)
+		return r->soaking && u->stage == r->stage + 1 ? LIMIT_SOAK : LIMIT_STAGE;
+	return u->held;
+}
+
+enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf *words)
+{
+	const struct unit *u = &r->units.at[r->members.at[node].unit];
+	const struct domain *d =
+		u->held_domain == NO_DOMAIN ? NULL : &r->domains.at[u->held_domain];
+	const enum rollout_limit limit = limit_of(r, u);
+
+	switch (limit) {
+	case LIMIT_BREAKER:
+		buf_addf(words, "paused: %s", r->broken);
+		break;
+	case LIMIT_WINDOW:
+		buf_add_text(words, "the window is closed");
+		break;
+	case LIMIT_STAGE:
+		buf_addf(words, "stage %u is not at rest", u->stage - 1);
+		break;
+	case LIMIT_SOAK:
+		buf_addf(words, "stage %u is watched for a while", u->stage - 1);
+		break;
+	case LIMIT_CONCURRENCY:
+		buf_addf(words, "%u at work, %u at once", u->held_have, u->held_most);
+		break;
+	case LIMIT_UNAVAILABLE:
+		buf_addf(words, "max_unavailable: %u of %u are away", u->held_have, u->held_most);
+		break;
+	case LIMIT_BUDGET:
+	case LIMIT_PAIR:
+		buf_addf(words, "%s %s: %u of %u away", d->kind, d->value, u->held_have,
+			u->held_most);
+		break;
+	case LIMIT_POWER:
+		buf_add_text(words, u->power);
+		break;
+	case LIMIT_AWAY:
+		buf_add_text(words, u->n > 1 ? "one of its unit is drained or down by others"
+					     : "drained or down by others");
+		break;
+	case LIMIT_NONE:
+	case LIMIT_N:
+		break;
+	}
+	return limit;
+}
