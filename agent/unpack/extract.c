@@ -26,48 +26,6 @@ struct extract {
 	unsigned next, folders; /* the file that must come; folders seen */
 };
 
-/* A name for a message: short, and no control character in it. */
-static const char *shown(const char *name, struct buf *out)
-{
-	buf_add_printable(out, str_first(str_of(name), 120));
-	return buf_text(out);
-}
-
-static int refuse(const char *name, const char *why, struct err *err)
-{
-	AUTO_BUF text;
-	buf_init(&text, 600);
-	return err_set(err, E_VERIFY, "the archive's entry '%s' %s", shown(name, &text), why);
-}
-
-static int fail_archive(struct archive *a, struct err *err)
-{
-	AUTO_BUF text;
-	const char *why = archive_error_string(a);
-	buf_init(&text, 600);
-	return err_set(err, E_VERIFY, "the archive cannot be read: %s",
-		why ? shown(why, &text) : "it is damaged");
-}
-
-/* Why a name is no plain relative path, or NULL. */
-static const char *judge_name(const char *name)
-{
-	struct str rest = str_of(name), part;
-	if (!rest.n)
-		return "has no name";
-	if (name[0] == '/')
-		return "is an absolute path";
-	for (size_t i = 0; i < rest.n; i++)
-		if ((unsigned char)name[i] < ' ' || name[i] == 127)
-			return "has a control character in its name";
-	if (name[rest.n - 1] == '/')
-		rest.n--;
-	while (str_next(&rest, '/', &part))
-		if (!part.n || part.n > NAME_MAX || str_is(part, ".") || str_is(part, ".."))
-			return "is no plain path";
-	return strlen(name) < PATH_MAX ? NULL : "has too long a name";
-}
-
 static const char *judge_kind(struct archive_entry *e)
 {
 	mode_t type = archive_entry_filetype(e);
@@ -134,9 +92,10 @@ static int write_blocks(const struct extract *x, const struct manifest_file *f, 
 		if (rc == ARCHIVE_EOF)
 			break;
 		if (rc != ARCHIVE_OK)
-			return fail_archive(x->a, err);
+			return archive_fail(x->a, err);
 		if (at < 0 || (uint64_t)at != done || n > f->size - done)
-			return refuse(f->path, "has not the size that the manifest says", err);
+			return archive_refuse(
+				f->path, "has not the size that the manifest says", err);
 		hash_update(h, p, n);
 		rc = fs_write_all(fd, (struct str){p, n}, err);
 		if (rc) {
@@ -145,7 +104,8 @@ static int write_blocks(const struct extract *x, const struct manifest_file *f, 
 		}
 		done += n;
 	}
-	return done == f->size ? 0 : refuse(f->path, "is shorter than the manifest says", err);
+	return done == f->size ? 0
+			       : archive_refuse(f->path, "is shorter than the manifest says", err);
 }
 
 static int write_file(const struct extract *x, const struct manifest_file *f, struct err *err)
@@ -166,7 +126,7 @@ static int write_file(const struct extract *x, const struct manifest_file *f, st
 	}
 	hash_final(h, hex);
 	if (strcmp(hex, f->sha256) != 0)
-		return refuse(f->path, "has not the SHA-256 that the manifest says", err);
+		return archive_refuse(f->path, "has not the SHA-256 that the manifest says", err);
 	if (fchmod(fd, f->mode & 0777))
 		return err_sys(err, errno, "cannot set the mode of '%s'", f->path);
 	return 0;
@@ -179,17 +139,17 @@ static int take_entry(struct extract *x, struct archive_entry *e, struct err *er
 		name = archive_entry_pathname(e);
 	if (!name)
 		name = "";
-	const char *why = judge_name(name);
+	const char *why = archive_judge_name(name);
 	if (!why)
 		why = judge_kind(e);
 	if (!why && archive_entry_filetype(e) == AE_IFDIR) {
 		why = judge_folder(x, name);
-		return why ? refuse(name, why, err) : 0;
+		return why ? archive_refuse(name, why, err) : 0;
 	}
 	if (!why)
 		why = judge_file(x, e, name);
 	if (why)
-		return refuse(name, why, err);
+		return archive_refuse(name, why, err);
 	return write_file(x, &x->m->files[x->next++], err);
 }
 
@@ -202,7 +162,7 @@ static int take_all(struct extract *x, struct err *err)
 			break;
 		if (rc != ARCHIVE_OK &&
 			rc != ARCHIVE_WARN) /* a warning is about a name's charset */
-			return fail_archive(x->a, err);
+			return archive_fail(x->a, err);
 		rc = take_entry(x, e, err);
 		if (rc)
 			return rc;
@@ -255,15 +215,11 @@ static int sync_all(int dirfd, const struct manifest *m, struct err *err)
 
 int extract_all(int in, int dirfd, const struct manifest *m, struct err *err)
 {
-	struct extract x = {.dirfd = dirfd, .m = m, .a = archive_read_new()};
+	struct extract x = {.dirfd = dirfd, .m = m, .a = archive_reader()};
 	if (!x.a)
 		return err_set(err, E_INTERNAL, "no memory to read an archive");
-	/* nothing else: each format more is code that hostile bytes can reach */
-	archive_read_support_filter_zstd(x.a);
-	archive_read_support_filter_gzip(x.a);
-	archive_read_support_format_tar(x.a);
 	int rc = archive_read_open_fd(x.a, in, BLOCK) == ARCHIVE_OK ? take_all(&x, err)
-								    : fail_archive(x.a, err);
+								    : archive_fail(x.a, err);
 	archive_read_free(x.a);
 	return rc ? rc : sync_all(dirfd, m, err);
 }

@@ -1,6 +1,7 @@
 /* unpack - the parent's half: it forks the child, feeds it, and reads its one verdict. */
 #include "agent/unpack/unpack.h"
 
+#include "agent/base/buf.h"
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
 #include "agent/unpack/unpack_priv.h"
@@ -12,48 +13,49 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
 #include <sys/time.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #define STALL_SECONDS 300 /* a disk that takes longer than this for one block is broken */
+#define SLOWEST       (2 << 20)
 
 struct unpack {
 	pid_t pid;
-	int feed, report;
+	int feed, report, seconds;
 	bool gave_up; /* the child reads no more */
 };
 
-/* The child: a verdict into its report, nothing when all is well. */
-__attribute__((noreturn)) static void be_child(
-	int in, int dirfd, int report, const struct manifest *m)
+/* The child: its work, and a verdict into its report. */
+__attribute__((noreturn)) static void be_child(struct job j)
 {
-	struct err why = {0};
-	uint64_t largest = 0;
-	for (unsigned i = 0; i < m->n_files; i++)
-		largest = m->files[i].size > largest ? m->files[i].size : largest;
-	int rc = confine_descriptors(in, dirfd, report, &why);
-	if (!rc) {
-		report = 5;
-		rc = confine_process(largest, m->bytes, &why);
+	struct verdict v = {0};
+
+	v.rc = confine_descriptors(&j, &v.why);
+	if (!v.rc) {
+		j.in = 3;
+		j.target = 4;
+		j.report = 5;
+		v.rc = confine_process(&j, &v.why);
 	}
-	if (!rc)
-		rc = extract_all(3, 4, m, &why);
-	if (rc && write(report, &why, sizeof why) != (ssize_t)sizeof why)
-		_exit(2);
-	_exit(rc ? 1 : 0);
+	if (!v.rc)
+		v.rc = j.work(&j, &v.result, &v.why);
+	_exit(write(j.report, &v, sizeof v) == (ssize_t)sizeof v ? 0 : 2);
 }
 
-static int start_child(
-	struct unpack *u, int in, int dirfd, const struct manifest *m, struct err *err)
+static int start_child(struct unpack *u, struct job *j, struct err *err)
 {
 	int ends[2];
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
+	j->report = ends[1];
+	u->seconds = j->seconds;
 	u->pid = fork();
 	if (u->pid == 0)
-		be_child(in, dirfd, ends[1], m);
+		be_child(*j);
 	int sys = errno;
 	close(ends[1]);
 	u->report = ends[0];
@@ -82,8 +84,16 @@ static struct unpack *make(void)
 }
 
 /* What came from the child is believed no more than the archive itself. */
-static int adopt(struct err *why, struct err *err)
+static int adopt(struct verdict *v, struct tree_result *out, struct err *err)
 {
+	struct err *why = &v->why;
+
+	v->result.sha256[HASH_HEX - 1] = '\0';
+	if (v->rc == 0) {
+		if (out)
+			*out = v->result;
+		return 0;
+	}
 	why->file[sizeof why->file - 1] = '\0';
 	why->excerpt[sizeof why->excerpt - 1] = '\0';
 	why->msg[sizeof why->msg - 1] = '\0';
@@ -97,8 +107,6 @@ static int adopt(struct err *why, struct err *err)
 
 static int judge_end(int status, struct err *err)
 {
-	if (WIFEXITED(status) && WEXITSTATUS(status) == 0)
-		return 0;
 	if (WIFSIGNALED(status) && (WTERMSIG(status) == SIGXCPU || WTERMSIG(status) == SIGXFSZ))
 		return err_set(err, E_LIMIT, "the archive takes more %s than its manifest allows",
 			WTERMSIG(status) == SIGXCPU ? "time" : "room");
@@ -112,32 +120,122 @@ static int judge_end(int status, struct err *err)
 }
 
 /* Waits for the verdict; a child that gives none in time is killed. */
-static int await(struct unpack *u, struct err *err)
+static int await(struct unpack *u, struct tree_result *out, struct err *err)
 {
-	struct err why;
+	struct verdict v;
 	struct pollfd p = {.fd = u->report, .events = POLLIN};
 	int status = 0, n;
 	do
-		n = poll(&p, 1, STALL_SECONDS * 1000);
+		n = poll(&p, 1, u->seconds * 1000);
 	while (n < 0 && errno == EINTR);
 	if (n <= 0) {
 		kill(u->pid, SIGKILL);
 		reap(u, &status);
-		return err_set(err, E_TIMEOUT, "unpacking did not end within %d s", STALL_SECONDS);
+		return err_set(err, E_TIMEOUT, "unpacking did not end within %d s", u->seconds);
 	}
-	ssize_t got = read(u->report, &why, sizeof why);
+	ssize_t got = read(u->report, &v, sizeof v);
 	reap(u, &status);
-	return got == (ssize_t)sizeof why ? adopt(&why, err) : judge_end(status, err);
+	return got == (ssize_t)sizeof v ? adopt(&v, out, err) : judge_end(status, err);
+}
+
+static int run_child(struct job *j, struct tree_result *out, struct err *err)
+{
+	struct unpack *u = make();
+	int rc = start_child(u, j, err);
+	if (!rc)
+		rc = await(u, out, err);
+	release(u);
+	return rc;
+}
+
+static int work_files(const struct job *j, struct tree_result *out, struct err *err)
+{
+	(void)out;
+	return extract_all(j->in, j->target, j->manifest, err);
+}
+
+static int work_tree(const struct job *j, struct tree_result *out, struct err *err)
+{
+	return tree_all(j->in, j->target, j->policy, out, err);
+}
+
+static int work_peek(const struct job *j, struct tree_result *out, struct err *err)
+{
+	(void)out;
+	return peek_all(j->in, j->target, err);
+}
+
+static struct job job_files(int from, int dirfd, const struct manifest *m)
+{
+	struct job j = {.in = from, .target = dirfd, .manifest = m, .total = m->bytes};
+
+	j.work = work_files;
+	j.seconds = STALL_SECONDS;
+	for (unsigned i = 0; i < m->n_files; i++)
+		j.largest = m->files[i].size > j.largest ? m->files[i].size : j.largest;
+	return j;
+}
+
+/* A large archive takes its time; a slow disk writes this many bytes a second at least. */
+static int seconds_for(int from)
+{
+	struct stat st;
+
+	if (fstat(from, &st) < 0 || st.st_size < 0)
+		return STALL_SECONDS;
+	return STALL_SECONDS + (int)(st.st_size / SLOWEST < 86400 ? st.st_size / SLOWEST : 86400);
 }
 
 int unpack_files(int from, int dirfd, const struct manifest *m, struct err *err)
 {
-	struct unpack *u = make();
-	int rc = start_child(u, from, dirfd, m, err);
-	if (!rc)
-		rc = await(u, err);
-	release(u);
-	return rc;
+	struct job j = job_files(from, dirfd, m);
+
+	return run_child(&j, NULL, err);
+}
+
+int unpack_tree(
+	int from, int dirfd, const struct tree_policy *p, struct tree_result *out, struct err *err)
+{
+	const uint64_t bytes = p->bytes ? p->bytes : TREE_BYTES_MAX;
+	struct job j = {.in = from,
+		.target = dirfd,
+		.policy = p,
+		.largest = bytes,
+		.total = bytes,
+		.seconds = seconds_for(from),
+		.work = work_tree};
+
+	return run_child(&j, out, err);
+}
+
+int unpack_peek(int from, struct buf *out, struct err *err)
+{
+	AUTO_FD seen = memfd_create("peek", MFD_CLOEXEC);
+	struct job j = {.in = from,
+		.target = seen,
+		.largest = out->cap,
+		.total = TREE_BYTES_MAX,
+		.seconds = seconds_for(from),
+		.work = work_peek};
+	int rc;
+
+	if (seen < 0)
+		return err_sys(err, errno, "cannot make a file in memory");
+	rc = run_child(&j, NULL, err);
+	if (rc < 0)
+		return rc;
+	if (lseek(seen, 0, SEEK_SET) < 0)
+		return err_sys(err, errno, "cannot read what the child saw");
+	for (;;) {
+		char *p = buf_room(out, 65536);
+		const ssize_t n = p ? read(seen, p, 65536) : -1;
+
+		if (!p)
+			return err_set(err, E_LIMIT, "the archive's JSON files are too large");
+		if (n <= 0)
+			return n < 0 ? err_sys(err, errno, "cannot read what the child saw") : 0;
+		buf_grew(out, (size_t)n);
+	}
 }
 
 int unpack_start(int dirfd, const struct manifest *m, struct unpack **out, struct err *err)
@@ -152,8 +250,11 @@ int unpack_start(int dirfd, const struct manifest *m, struct unpack **out, struc
 	int rc = 0;
 	if (setsockopt(u->feed, SOL_SOCKET, SO_SNDTIMEO, &stall, sizeof stall))
 		rc = err_sys(err, errno, "cannot set up a socket");
-	if (!rc)
-		rc = start_child(u, pair[1], dirfd, m, err);
+	if (!rc) {
+		struct job j = job_files(pair[1], dirfd, m);
+
+		rc = start_child(u, &j, err);
+	}
 	close(pair[1]);
 	if (rc)
 		release(u);
@@ -186,7 +287,7 @@ int unpack_finish(struct unpack *u, struct err *err)
 {
 	mem_close_fd(&u->feed);
 	u->feed = -1;
-	int rc = await(u, err);
+	int rc = await(u, NULL, err);
 	release(u);
 	return rc;
 }

@@ -2,6 +2,7 @@
  */
 #include "agent/base/err.h"
 #include "agent/unpack/unpack_priv.h"
+#include "agent/wire/manifest.h"
 #include "tests/unit/t.h"
 
 #include <errno.h>
@@ -20,8 +21,14 @@ static int behind_walls(int (*check)(void))
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
 	pid_t pid = fork();
 	if (pid == 0) {
+		static const struct manifest m = {0};
+		const struct job j = {.in = in,
+			.target = dir,
+			.report = ends[1],
+			.manifest = &m,
+			.largest = 1000};
 		struct err err = {0};
-		if (confine_descriptors(in, dir, ends[1], &err) || confine_process(1000, 0, &err))
+		if (confine_descriptors(&j, &err) || confine_process(&j, &err))
 			_exit(99);
 		_exit(check());
 	}
