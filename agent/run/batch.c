@@ -30,7 +30,8 @@ static void try_task(
 		return;
 	t = xcalloc(1, sizeof *t);
 	task_init(x, t, s, json_array_get(items, i), i);
-	if (task_decide(x, t, &err) == 0 && t->verdict == RESULT_CHANGED) {
+	/* What an interrupted run had to do with is looked at in its own turn. */
+	if (task_decide(x, t, &err) == 0 && t->verdict == RESULT_CHANGED && !t->past) {
 		b->lists[b->n] = json_incref(items);
 		b->tasks[b->n++] = t;
 		return;
@@ -59,9 +60,9 @@ static void gather(struct execution *x, struct batch *b)
 {
 	const struct step *first = b->tasks[0]->step;
 
-	for (unsigned i = first->index; i < x->recipe->n_steps; i++)
-		if (x->recipe->steps[i].kind == first->kind)
-			gather_step(x, b, &x->recipe->steps[i]);
+	for (unsigned i = first->index; i < x->n_list; i++)
+		if (x->list[i].kind == first->kind)
+			gather_step(x, b, &x->list[i]);
 	for (unsigned i = 1; i < b->n; i++)
 		events_hash(x, b->tasks[i]);
 }
@@ -119,7 +120,7 @@ void batch_run(struct execution *x, struct task *first)
 
 	b->tasks[b->n++] = first;
 	gather(x, b);
-	rc = steps_begin(x, b->tasks, b->n, &err);
+	rc = intent_begin(x, b->tasks, b->n, &err);
 	if (rc == 0)
 		rc = apply(x, b, &err);
 	if (rc <= 0)

@@ -34,11 +34,14 @@ int due_load(struct execution *x, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	x->left_run = left.run;
+	const bool own = left.run && x->env->resumed_by && strcmp(left.run, x->order->run) == 0;
+
+	x->left_run = own ? NULL : left.run;
 	for (unsigned i = 0; i < left.n_handlers; i++)
 		*vec_push(&x->due) = (struct due){.recipe = left.handlers[i].recipe,
 			.handler = left.handlers[i].handler,
-			.left = true};
+			.journalled = own,
+			.left = !own};
 	return 0;
 }
 
@@ -90,22 +93,63 @@ int due_notify(struct execution *x, const struct step *s, struct err *err)
 	return rc;
 }
 
-/* One instance; *result grows to "changed" when it acted. 1: another process goes on. */
+/* Whether the service of a handler runs now. */
+static bool service_runs(struct execution *x, const struct task *t)
+{
+	AUTO_JSON args = t->args ? json_deep_copy(t->args) : NULL;
+	struct step_report report;
+	bool runs;
+
+	if (!args)
+		return false;
+	json_put_str(args, "state", "running");
+	json_object_del(args, "enabled");
+	step_report_init(&report);
+	runs = t->ops->check(&x->step_env, args, &report, NULL) == 0 && report.state == STEP_SAME;
+	step_report_done(&report);
+	return runs;
+}
+
+/*
+ * After an undo a service is restarted for its earlier configuration only when it runs: one that
+ * the undo has stopped or removed must not be started by that.
+ */
+static bool is_pointless(struct execution *x, const struct task *t)
+{
+	return x->order->mode == ORDER_UNDO && strcmp(t->step->kind->name, "service") == 0 &&
+	       !service_runs(x, t);
+}
+
+/* One instance; *result grows to "changed" when it acted. 1: the run goes on elsewhere, or later.
+ */
 static int run_instance(
 	struct execution *x, struct task *t, enum step_result *result, struct err *err)
 {
 	struct task *const one[] = {t};
 	int rc = task_decide(x, t, err);
 
+	if (is_pointless(x, t)) {
+		*result = *result == RESULT_OK ? RESULT_SKIPPED : *result;
+		t->why = "its service is not running";
+		return 0;
+	}
 	if (rc < 0)
 		return rc;
-	if (t->verdict == RESULT_UNKNOWN)
-		return err_set(
-			err, E_STATE, "it cannot be told whether this is to be done: %s", t->why);
-	if (t->verdict != RESULT_CHANGED)
+	if (t->verdict == RESULT_UNKNOWN) {
+		steps_stop_unknown(x, t);
+		return 1;
+	}
+	if (t->verdict != RESULT_CHANGED) {
+		if (t->past && t->past->boot_id)
+			*result = RESULT_CHANGED;
 		return 0;
-	if ((rc = steps_begin(x, one, 1, err)) == 0)
+	}
+	if ((rc = intent_begin(x, one, 1, err)) == 0)
 		rc = task_apply(x, t, err);
+	if (rc == 0 && t->reboot) {
+		rc = steps_reboot(x, t, err);
+		return rc < 0 ? rc : 1;
+	}
 	if (rc == 0)
 		*result = RESULT_CHANGED;
 	return rc;

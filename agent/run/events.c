@@ -27,7 +27,10 @@ static void to_sink(const struct execution *x, const json_t *record)
 void events_add(struct execution *x, json_t *record)
 {
 	struct err err;
-	const int rc = journal_add(x->journal, record, false, &err);
+	int rc;
+
+	redact_json(x->env->redact, record);
+	rc = journal_add(x->journal, record, false, &err);
 
 	to_sink(x, record);
 	json_decref(record);
@@ -37,8 +40,10 @@ void events_add(struct execution *x, json_t *record)
 
 int events_write(struct execution *x, json_t *record, bool durable, struct err *err)
 {
-	const int rc = journal_add(x->journal, record, durable, err);
+	int rc;
 
+	redact_json(x->env->redact, record);
+	rc = journal_add(x->journal, record, durable, err);
 	if (rc == 0)
 		to_sink(x, record);
 	json_decref(record);
@@ -89,17 +94,22 @@ void events_explain(struct execution *x, const char *fmt, ...)
 	va_end(ap);
 }
 
-void events_stop(struct execution *x, const char *what, const struct err *err)
+void events_note(struct execution *x, const char *what, const struct err *err)
 {
 	events_count(x, events_result(err));
-	if (x->stop == STOP_NOT)
-		x->stop = err->code == E_CANCELLED ? STOP_CANCELLED : STOP_FAILED;
 	if (x->out->reason[0])
 		return;
 	if (x->recipe)
 		events_explain(x, "recipe '%s', ", x->recipe->name);
 	events_explain(x, "%s: %s", what, err->msg);
 	snprintf(x->out->hint, sizeof x->out->hint, "%s", err->hint);
+}
+
+void events_stop(struct execution *x, const char *what, const struct err *err)
+{
+	if (x->stop == STOP_NOT)
+		x->stop = err->code == E_CANCELLED ? STOP_CANCELLED : STOP_FAILED;
+	events_note(x, what, err);
 }
 
 bool events_cancelled(struct execution *x)
@@ -124,17 +134,37 @@ void events_recipe(struct execution *x, const char *name, enum step_result resul
 	events_add(x, record);
 }
 
-void events_hash(struct execution *x, const struct task *t)
+/* Some of its arguments are made of a secret, whether or not that can be found in them. */
+static bool reads_secret(const struct task *t)
+{
+	for (unsigned i = 0; i < t->step->n_args; i++)
+		if (t->step->args[i].secret)
+			return true;
+	return false;
+}
+
+struct str events_diff(const struct execution *x, const struct task *t)
 {
 	const struct str diff = buf_str(&t->report.diff);
+
+	if (diff.n > 0 && (reads_secret(t) || redact_json_holds(x->env->redact, t->args) ||
+				  redact_holds(x->env->redact, diff)))
+		return STR_LIT("content differs (holds a secret)\n");
+	return diff;
+}
+
+void events_hash(struct execution *x, const struct task *t)
+{
+	const struct str diff = events_diff(x, t);
+	const char *verdict = result_name(t->verdict);
 	char head[64];
 
 	/* Every part ends in a NUL, so that no two lists of parts give the same bytes. */
 	hash_update(x->plan, x->recipe->name, strlen(x->recipe->name) + 1);
-	snprintf(head, sizeof head, "%u.%u", t->step->index + 1, t->index);
+	snprintf(head, sizeof head, "%s%u.%u", x->of ? x->of : "", t->step->index + 1, t->index);
 	hash_update(x->plan, head, strlen(head) + 1);
 	hash_update(x->plan, t->step->kind->name, strlen(t->step->kind->name) + 1);
-	hash_update(x->plan, "changed", sizeof "changed");
+	hash_update(x->plan, verdict, strlen(verdict) + 1);
 	hash_update(x->plan, diff.p, diff.n);
 	hash_update(x->plan, "", 1);
 }

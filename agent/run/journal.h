@@ -3,8 +3,10 @@
  *
  * The file is made at the first record that must be durable; its start record
  * goes first, records added before follow. From then on STATE/runs/unfinished
- * is a link to it, until it ends with nothing left to do. An unchanged run
- * writes its end record without fsync. Readers pass over half a line.
+ * is a link to it, until it ends with nothing left to do. As long as a run has
+ * not ended, its order lies beside it as RUN.order (0600), so that it can be gone
+ * on with. An unchanged run writes its end record without fsync. Readers pass
+ * over half a line.
  */
 #pragma once
 
@@ -20,6 +22,14 @@ struct journal;
  * E_EXISTS when this run was already executed here.
  */
 int journal_open(int state, const char *run, json_t *start, struct journal **out, struct err *err);
+/* The journal of a run that never ended, to go on with it: half a line at its end is cut off. */
+int journal_reopen(int state, const char *run, struct journal **out, struct err *err);
+/* What goes into RUN.order with the first durable record; a reference is kept. */
+void journal_keep_order(struct journal *j, json_t *papers);
+/* What was kept; E_NOTFOUND when there is nothing. A new reference. */
+int journal_read_order(int state, const char *run, json_t **papers, struct err *err);
+/* The sequence number of the last record. */
+int64_t journal_seq(const struct journal *j);
 /* Frees it; what was not made durable or ended is lost on purpose. */
 void journal_close(struct journal *j);
 /* Adds seq and at to record, appends it; durable: fdatasync before returning. */
@@ -59,7 +69,7 @@ struct journal_left {
 int journal_unfinished(int state, struct arena *a, struct journal_left *out, struct err *err);
 /* Removes the link when it names run and the run is superseded. */
 int journal_forget_unfinished(int state, const char *run, struct err *err);
-/* Removes the oldest beyond keep, never the unfinished one. */
+/* Removes the oldest beyond keep, never the unfinished one; and orders that nobody goes on with. */
 int journal_trim(int state, unsigned keep, struct err *err);
 
 /* The node's lock: one run at a time. E_BUSY with the holder in *other (new reference, may be

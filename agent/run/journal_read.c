@@ -20,6 +20,7 @@ struct journal_reader {
 	int64_t after;
 	struct buf in;
 	size_t used;
+	off_t place; /* in the file, of what was handed out */
 };
 
 int journal_reader_open(
@@ -56,6 +57,11 @@ void journal_reader_close(struct journal_reader *r)
 	free(r);
 }
 
+off_t journal_reader_place(const struct journal_reader *r)
+{
+	return r->place;
+}
+
 /* Bytes read, 0 at the end of what is there, negative on failure. */
 static ssize_t read_more(struct journal_reader *r, struct err *err)
 {
@@ -86,6 +92,7 @@ static int next_line(struct journal_reader *r, struct str *line, struct err *err
 		if (at != STR_NONE) {
 			*line = str_first(have, at);
 			r->used += at + 1;
+			r->place += (off_t)at + 1;
 			return 1;
 		}
 
@@ -175,7 +182,7 @@ static void settle_due(struct journal_left *l, const json_t *record, const char 
 	const unsigned i = find_due(l, recipe, json_get_str(record, "handler", ""));
 
 	if (i == l->n_handlers || strcmp(state, "failed") == 0 || strcmp(state, "denied") == 0 ||
-		strcmp(state, "timeout") == 0)
+		strcmp(state, "timeout") == 0 || strcmp(state, "interrupted") == 0)
 		return;
 	memmove(&l->handlers[i], &l->handlers[i + 1],
 		(l->n_handlers - i - 1) * sizeof *l->handlers);
@@ -193,7 +200,7 @@ static int see_record(void *ctx, const json_t *record, struct err *err)
 	if (strcmp(ev, "intent") == 0) {
 		l->recipe = arena_strdup(g->a, recipe);
 		l->step = arena_strdup(g->a, json_get_str(record, "name", ""));
-	} else if (strcmp(ev, "step") == 0) {
+	} else if (strcmp(ev, "step") == 0 || strcmp(ev, "undo") == 0) {
 		l->recipe = l->step = NULL;
 	} else if (strcmp(ev, "notify") == 0) {
 		add_due(g, recipe, json_get_str(record, "handler", ""));

@@ -9,12 +9,19 @@
  *
  * The first failure ends a run. Handlers that are due then stay in the journal
  * and are run by the next apply of their recipe.
+ *
+ * A run that did not come to its end (killed, rebooted, waiting for a secret) is
+ * gone on with under the same id: resumed_by is set, and its journal says what is
+ * done. An undo takes back what the order's recipes changed, last first.
  */
 #pragma once
 
 #include "agent/step/step.h"
 #include "agent/wire/message.h"
 #include "agent/wire/record.h"
+
+struct redact;
+struct run_memory; /* what an agent that stays keeps from one run to the next */
 
 struct run_env {
 	int root;
@@ -29,10 +36,19 @@ struct run_env {
 	/* 0: go on; 1: another process goes on from here, and this one returns at once. */
 	int (*before_change)(void *ctx, struct err *err);
 	bool (*cancelled)(void *ctx); /* asked between steps; may be NULL */
+	/* Restarts the node, after the journal says so; NULL: reboot_start of agent/step. */
+	int (*reboot)(void *ctx, const struct step_env *env, struct err *err);
+	json_t *papers; /* kept beside the journal until the run has ended; may be NULL */
+	const struct redact *redact; /* the values of the order's secrets; may be NULL */
+	const char *resumed_by;      /* NULL: a new run */
+	struct run_memory *memory;   /* may be NULL */
+	bool unlisted;               /* a run that changes nothing leaves no journal */
 };
 
 struct run_outcome {
 	enum step_result state;
+	bool rebooting; /* the node goes down; the run has not ended */
+	bool waits;     /* for the secret that reason names; the run has not ended */
 	struct result_counts counts;
 	char plan_hash[65];
 	char reason[400];  /* first failure, for people */
@@ -48,6 +64,12 @@ struct run_outcome {
  */
 int run_execute(
 	const struct run_env *env, const struct order *o, struct run_outcome *out, struct err *err);
+
+/* Parsed recipes of one order, caches and facts that cannot change. */
+struct run_memory *run_memory_new(void);
+/* Before another order is executed with it. */
+void run_memory_forget_order(struct run_memory *m);
+void run_memory_free(struct run_memory *m);
 
 /* CPU that this process has used so far, in nanoseconds. */
 int64_t run_cpu(void);

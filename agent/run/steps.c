@@ -1,19 +1,24 @@
 /* steps - the steps of one recipe in order: each instance decided, then left, foretold or done. */
 #include "agent/base/buf.h"
 #include "agent/run/run_priv.h"
+#include "agent/step/reboot.h"
 
 #include <stdio.h>
+#include <string.h>
 
 #define APPLY_DIFF_MAX 1024
 
-static json_t *task_record(const struct execution *x, const struct task *t, const char *ev)
+json_t *steps_record(const struct execution *x, const struct task *t, const char *ev)
 {
 	json_t *record = events_new(x, ev);
 
+	json_put_str(record, "of", x->of);
 	if (t->is_handler)
 		json_put_str(record, "handler", t->step->name);
 	else
 		json_put_int(record, "step", t->step->index + 1);
+	if (t->item)
+		json_put_int(record, "item", t->index + 1);
 	json_put_str(record, "name", t->name);
 	json_put_str(record, "kind", t->step->kind->name);
 	return record;
@@ -35,7 +40,7 @@ static void describe(const struct task *t, char *out, size_t n)
 /* What was done is on the node; its record keeps the beginning, where a plan shows the whole. */
 static void put_diff(const struct execution *x, json_t *record, const struct task *t)
 {
-	struct str diff = buf_str(&t->report.diff);
+	struct str diff = events_diff(x, t);
 	AUTO_BUF text = {0};
 
 	if (diff.n == 0)
@@ -64,6 +69,12 @@ static void remember(struct execution *x, const struct task *t, enum step_result
 		(struct settled){.step = t->step, .item = t->index, .result = result};
 }
 
+void steps_remember(struct execution *x, const struct task *t, enum step_result result)
+{
+	remember(x, t, result);
+	events_count(x, result);
+}
+
 bool steps_is_settled(const struct execution *x, const struct step *s, unsigned item)
 {
 	for (size_t i = 0; i < x->settled.n; i++)
@@ -74,23 +85,23 @@ bool steps_is_settled(const struct execution *x, const struct step *s, unsigned 
 
 void steps_settle(struct execution *x, struct task *t, enum step_result result)
 {
-	remember(x, t, result);
-	events_count(x, result);
-	if (!t->is_handler && (result == RESULT_OK || result == RESULT_SKIPPED))
+	steps_remember(x, t, result);
+	if (!t->is_handler && !t->report.tell && (result == RESULT_OK || result == RESULT_SKIPPED))
 		return;
 
-	json_t *record = task_record(x, t, task_event(t));
+	json_t *record = steps_record(x, t, task_event(t));
 
 	json_put_str(record, "state", result_name(result));
 	json_put_str(record, "why", t->why);
 	put_diff(x, record, t);
+	intent_put_after(x, record, t);
 	put_took(record, t);
 	events_add(x, record);
 }
 
 void steps_fail(struct execution *x, struct task *t, const struct err *err)
 {
-	json_t *record = task_record(x, t, task_event(t));
+	json_t *record = steps_record(x, t, task_event(t));
 	char what[160];
 	struct err told = *err;
 
@@ -99,63 +110,41 @@ void steps_fail(struct execution *x, struct task *t, const struct err *err)
 	remember(x, t, events_result(&told));
 	events_put_error(record, &told);
 	put_diff(x, record, t);
+	intent_put_after(x, record, t);
 	put_took(record, t);
 	events_add(x, record);
 	describe(t, what, sizeof what);
 	events_stop(x, what, &told);
 }
 
-/* The one call that may send the rest of the run to another process: then 1. */
-static int leave_once(struct execution *x, struct err *err)
+void steps_stop_unknown(struct execution *x, struct task *t)
 {
-	int rc = 0;
-
-	if (x->begun)
-		return 0;
-	if (x->env->before_change) {
-		const int64_t before = run_cpu();
-
-		rc = x->env->before_change(x->env->ctx, err);
-		x->cpu_start -= before - run_cpu(); /* a new process starts its own count */
-	}
-	if (rc > 0)
-		x->stop = STOP_ELSEWHERE;
-	x->begun = rc == 0;
-	return rc;
-}
-
-static int write_intents(
-	struct execution *x, struct task *const *tasks, unsigned n, struct err *err)
-{
-	for (unsigned i = 0; i < n; i++) {
-		const int rc = due_notify(x, tasks[i]->step, err);
-
-		if (rc < 0)
-			return rc;
-	}
-	for (unsigned i = 0; i < n; i++) {
-		json_t *record = task_record(x, tasks[i], "intent");
-		const int rc = events_write(x, record, i + 1 == n, err);
-
-		if (rc < 0)
-			return rc;
-	}
-	return 0;
-}
-
-int steps_begin(struct execution *x, struct task *const *tasks, unsigned n, struct err *err)
-{
-	const int rc = leave_once(x, err);
-
-	return rc == 0 ? write_intents(x, tasks, n, err) : rc;
-}
-
-static void fail_unknown(struct execution *x, struct task *t)
-{
+	const char *secret = t->why ? strstr(t->why, NEEDS_SECRET) : NULL;
 	struct err err;
 
+	if (secret) {
+		events_explain(x, "%s", secret);
+		x->stop = STOP_WAITS;
+		return;
+	}
 	err_set(&err, E_STATE, "it cannot be told whether this is to be done: %s", t->why);
 	steps_fail(x, t, &err);
+}
+
+int steps_reboot(struct execution *x, struct task *t, struct err *err)
+{
+	json_t *record = steps_record(x, t, "rebooting");
+	int rc;
+
+	json_put_str(record, "boot_id", x->env->boot_id);
+	json_put_int(record, "within", json_get_int(t->args, "timeout", REBOOT_TIMEOUT_S));
+	rc = events_write(x, record, true, err);
+	if (rc == 0)
+		rc = x->env->reboot ? x->env->reboot(x->env->ctx, &x->step_env, err)
+				    : reboot_start(&x->step_env, err);
+	if (rc == 0)
+		x->stop = STOP_REBOOTING;
+	return rc;
 }
 
 static void act(struct execution *x, struct task *t)
@@ -168,12 +157,14 @@ static void act(struct execution *x, struct task *t)
 		batch_run(x, t);
 		return;
 	}
-	rc = steps_begin(x, one, 1, &err);
+	rc = intent_begin(x, one, 1, &err);
 	if (rc == 0)
 		rc = task_apply(x, t, &err);
+	if (rc == 0 && t->reboot)
+		rc = steps_reboot(x, t, &err);
 	if (rc < 0)
 		steps_fail(x, t, &err);
-	else if (rc == 0)
+	else if (rc == 0 && !t->reboot)
 		steps_settle(x, t, RESULT_CHANGED);
 }
 
@@ -199,12 +190,14 @@ static void run_task(struct execution *x, struct task *t)
 		steps_fail(x, t, &err);
 		return;
 	}
-	if (t->verdict == RESULT_CHANGED)
+	if (t->verdict == RESULT_CHANGED || t->verdict == RESULT_UNKNOWN)
 		events_hash(x, t);
+	if (past_settle(x, t))
+		return;
 	if (x->dry || t->verdict == RESULT_OK || t->verdict == RESULT_SKIPPED)
 		foretell(x, t);
 	else if (t->verdict == RESULT_UNKNOWN)
-		fail_unknown(x, t);
+		steps_stop_unknown(x, t);
 	else
 		act(x, t);
 }
@@ -263,7 +256,7 @@ static void run_undecided(
 	else if (x->dry)
 		steps_settle(x, &t, RESULT_UNKNOWN);
 	else
-		fail_unknown(x, &t);
+		steps_stop_unknown(x, &t);
 	task_done(&t);
 }
 
@@ -295,6 +288,6 @@ static void run_step(struct execution *x, const struct step *s)
 
 void steps_run(struct execution *x)
 {
-	for (unsigned i = 0; i < x->recipe->n_steps && x->stop == STOP_NOT; i++)
-		run_step(x, &x->recipe->steps[i]);
+	for (unsigned i = 0; i < x->n_list && x->stop == STOP_NOT; i++)
+		run_step(x, &x->list[i]);
 }

@@ -1,4 +1,5 @@
 /* task - one instance of a step: decide, apply, check again. */
+#include "agent/base/buf.h"
 #include "agent/run/run_priv.h"
 
 #include <string.h>
@@ -73,6 +74,22 @@ void task_done(struct task *t)
 	step_report_done(&t->report);
 }
 
+/* It asked for a reboot before: only another boot id says that there was one. */
+static int check_after_boot(struct execution *x, struct task *t, struct err *err)
+{
+	int rc = past_await_reboot(x, t->past, err);
+
+	if (rc < 0)
+		return rc;
+	x->step_env.rebooted = true;
+	rc = check(x, t, err);
+	x->step_env.rebooted = false;
+	if (rc == 0 && t->verdict == RESULT_CHANGED)
+		rc = err_set(err, E_STATE, "the node has restarted, and still %s",
+			t->why ? t->why : "asks for it");
+	return rc;
+}
+
 int task_decide(struct execution *x, struct task *t, struct err *err)
 {
 	const char *unknown = NULL;
@@ -80,7 +97,8 @@ int task_decide(struct execution *x, struct task *t, struct err *err)
 	int rc;
 
 	bind(x, t);
-	if (t->step->when) {
+	t->past = past_find(x, t);
+	if (t->step->when && !(t->past && !t->past->done)) {
 		rc = expr_eval_bool(t->step->when, &x->scope, &wanted, &unknown, err);
 		if (rc < 0)
 			return rc;
@@ -103,7 +121,23 @@ int task_decide(struct execution *x, struct task *t, struct err *err)
 	if (unknown)
 		return be_unknown(x, t, unknown);
 	name_by_arguments(x, t);
-	return check(x, t, err);
+	return t->past && t->past->boot_id && !t->past->done ? check_after_boot(x, t, err)
+							     : check(x, t, err);
+}
+
+int task_describe(
+	struct execution *x, const struct task *t, int keep, json_t **out, struct err *err)
+{
+	int rc;
+
+	*out = NULL;
+	if (!t->ops->before)
+		return 0;
+	bind(x, t);
+	x->step_env.keep = keep;
+	rc = t->ops->before(&x->step_env, t->args, out, err);
+	x->step_env.keep = -1;
+	return rc;
 }
 
 int task_check_again(struct execution *x, struct task *t, struct err *err)
@@ -141,7 +175,8 @@ int task_apply(struct execution *x, struct task *t, struct err *err)
 		rc = t->ops->apply_all(&x->step_env, all, 1, &done, err);
 	if (rc < 0 && done.denied)
 		t->report.denied = true;
+	t->reboot = rc == 0 && done.reboot;
 	step_report_done(&done);
 	step_cache_forget(x->cache);
-	return rc < 0 ? rc : task_check_again(x, t, err);
+	return rc < 0 || t->reboot ? rc : task_check_again(x, t, err);
 }

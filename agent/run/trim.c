@@ -1,4 +1,7 @@
-/* trim - keeps the newest journals; looks at ages only when there are clearly too many. */
+/*
+ * trim - keeps the newest journals; looks at ages only when there are clearly too many.
+ * An order whose run is not the unfinished one is of no use any more and goes at once.
+ */
 #include "agent/base/err.h"
 #include "agent/base/str.h"
 #include "agent/base/vec.h"
@@ -35,12 +38,19 @@ static bool is_journal(const struct dirent *e)
 	return name.n < JOURNAL_NAME_MAX && str_ends(name, JOURNAL_SUFFIX);
 }
 
-static unsigned count_journals(DIR *dir)
+/* Counts, and removes the orders that are left of runs which another one has followed. */
+static unsigned count_journals(DIR *dir, const char *unfinished)
 {
+	char kept[JOURNAL_NAME_MAX] = "";
 	unsigned n = 0;
 
-	for (const struct dirent *e; n < RUN_MAX && (e = readdir(dir));)
+	if (str_ends(str_of(unfinished), JOURNAL_SUFFIX))
+		journal_order_name(unfinished, kept);
+	for (const struct dirent *e; n < RUN_MAX && (e = readdir(dir));) {
 		n += is_journal(e);
+		if (str_ends(str_of(e->d_name), JOURNAL_ORDER) && strcmp(e->d_name, kept) != 0)
+			(void)unlinkat(dirfd(dir), e->d_name, 0);
+	}
 	rewinddir(dir);
 	return n;
 }
@@ -79,13 +89,12 @@ int journal_trim(int state, unsigned keep, struct err *err)
 		return sys == ENOENT ? 0
 				     : err_sys(err, sys, "cannot open the folder of the journals");
 	}
-	if (count_journals(dir) > keep + SLACK) {
-		char never[JOURNAL_NAME_MAX];
-		const ssize_t n = readlinkat(fd, JOURNAL_LINK, never, sizeof never - 1);
+	char never[JOURNAL_NAME_MAX] = {0};
+	const ssize_t n = readlinkat(fd, JOURNAL_LINK, never, sizeof never - 1);
 
-		never[n > 0 ? n : 0] = '\0';
+	never[n > 0 ? n : 0] = '\0';
+	if (count_journals(dir, never) > keep + SLACK)
 		remove_oldest(dir, keep, never);
-	}
 	closedir(dir);
 	return 0;
 }

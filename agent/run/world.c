@@ -30,6 +30,63 @@ static int gather(void *ctx, const char *group, json_t **out, struct err *err)
 	return rc;
 }
 
+/* {"$secret": NAME} by itself stands for the value, or for not knowing it yet. */
+static json_t *secret_value(const struct execution *x, const char *name)
+{
+	json_t *value = json_get(x->order->secret_values, name);
+
+	if (value)
+		return json_incref(value);
+	return value_unknown_json(arena_printf(x->arena, NEEDS_SECRET "%s'", name));
+}
+
+static bool names_secret(const json_t *v)
+{
+	return json_object_size(v) == 1 && json_is_string(json_get(v, RECIPE_SECRET_KEY));
+}
+
+static bool holds_secret_name(json_t *v)
+{
+	const char *key;
+	json_t *one;
+	size_t i;
+
+	if (names_secret(v))
+		return true;
+	json_array_foreach(v, i, one)
+	{
+		if (holds_secret_name(one))
+			return true;
+	}
+	json_object_foreach(v, key, one)
+	{
+		if (holds_secret_name(one))
+			return true;
+	}
+	return false;
+}
+
+/* v with values in the places of their names; a new reference, v itself when there are none. */
+static json_t *bind_secrets(const struct execution *x, json_t *v)
+{
+	const char *key;
+	json_t *copy, *one;
+	size_t i;
+
+	if (!v || !holds_secret_name(v))
+		return json_incref(v);
+	if (names_secret(v))
+		return secret_value(x, json_get_str(v, RECIPE_SECRET_KEY, ""));
+	if (json_is_array(v)) {
+		copy = json_array();
+		json_array_foreach(v, i, one) json_array_append_new(copy, bind_secrets(x, one));
+		return copy;
+	}
+	copy = json_object();
+	json_object_foreach(v, key, one) json_object_set_new(copy, key, bind_secrets(x, one));
+	return copy;
+}
+
 static bool in_list(const char *word, const char *const *list)
 {
 	while (*list && strcmp(*list, word) != 0)
@@ -91,22 +148,19 @@ static int probe(
 	return 0;
 }
 
-static void put_object(json_t *names, const char *key, json_t *value)
+static void put_object(struct execution *x, const char *key, json_t *value)
 {
-	if (value)
-		json_object_set(names, key, value);
-	else
-		json_object_set_new(names, key, json_object());
+	json_object_set_new(x->names, key, value ? bind_secrets(x, value) : json_object());
 }
 
 void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 {
 	x->recipe = r;
 	x->names = json_object();
-	put_object(x->names, "params", params);
-	put_object(x->names, "node", x->order->node_facts);
-	put_object(x->names, "vars", x->order->vars);
-	put_object(x->names, "steps", NULL);
+	put_object(x, "params", params);
+	put_object(x, "node", x->order->node_facts);
+	put_object(x, "vars", x->order->vars);
+	put_object(x, "steps", NULL);
 	x->scope = (struct scope){.names = x->names, .ctx = x, .facts = gather, .probe = probe};
 	x->step_env = (struct step_env){.root = x->env->root,
 		.root_path = x->env->root_path,
@@ -114,13 +168,18 @@ void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 		.recipe = r->name,
 		.scope = &x->scope,
 		.cache = x->cache,
-		.dry = x->dry};
+		.dry = x->dry,
+		.keep = -1};
+	x->list = r->steps;
+	x->n_list = r->n_steps;
+	x->of = NULL;
 	x->settled.n = 0;
 }
 
 void world_leave(struct execution *x)
 {
 	json_drop(&x->names);
+	json_drop(&x->changed);
 	x->recipe = NULL;
 }
 

@@ -17,6 +17,7 @@
  *	           change. done: true: it is remembered no longer
  *	since      recipe, step, name, why; resumed: finished before, and differs now
  *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now
+ *	waits      why ("needs secret 'NAME'"); the run stands still until it is resumed
  *	resume     boot_id, by; the run goes on from here
  *	end        state, counts, plan_hash, reason, hint, took_us, cpu_us
  *

@@ -1,0 +1,236 @@
+/*
+ * undo - takes back what a recipe changed: by the steps of its 'undo', when it has any, else the
+ * remembered changes (before.h), last first.
+ *
+ * A change that cannot be taken back is skipped with its reason, one that somebody else has
+ * changed since is a failure; neither stops the rest, since each is about a thing of its own.
+ * What was taken back is forgotten, so a second undo finds nothing to do; what failed stays.
+ * Handlers of the changes run at the end, as after an apply, but a service only when it runs.
+ */
+#include "agent/base/buf.h"
+#include "agent/run/before.h"
+#include "agent/run/run_priv.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WHAT_MAX 300
+
+/* One remembered change. */
+struct change {
+	json_t *entry;
+	const char *name;
+	const struct step_ops *ops;
+	json_t *args, *before, *after;
+};
+
+static json_t *change_record(const struct execution *x, const struct change *c, const char *ev)
+{
+	static const char *const keys[] = {"step", "item", "handler", "name", "kind", NULL};
+	json_t *record = events_new(x, ev);
+
+	for (const char *const *k = keys; *k; k++)
+		if (json_get(c->entry, *k))
+			json_object_set(record, *k, json_get(c->entry, *k));
+	return record;
+}
+
+static json_t *result_record(const struct execution *x, const struct change *c)
+{
+	json_t *record = change_record(x, c, "undo");
+
+	json_put_str(record, "entry", json_get_str(c->entry, "id", ""));
+	return record;
+}
+
+static void tell(struct execution *x, const struct change *c, enum step_result result,
+	const char *why, const struct step_report *report)
+{
+	json_t *record = result_record(x, c);
+
+	events_count(x, result);
+	json_put_str(record, "state", result_name(result));
+	json_put_str(record, "why", why);
+	if (report && report->diff.n > 0 && !redact_holds(x->env->redact, buf_str(&report->diff)))
+		json_put_text(record, "diff", buf_str(&report->diff));
+	if (!x->dry)
+		json_put_bool(record, "done", true);
+	events_add(x, record);
+}
+
+static void tell_failure(struct execution *x, const struct change *c, const struct err *err)
+{
+	json_t *record = result_record(x, c);
+	char what[WHAT_MAX];
+
+	events_put_error(record, err);
+	events_add(x, record);
+	snprintf(what, sizeof what, "undo of %.200s", c->name);
+	events_note(x, what, err);
+}
+
+static bool is_hidden(const json_t *v)
+{
+	return json_get_bool(v, BEFORE_HIDDEN, false);
+}
+
+/* Why a change cannot be taken back; NULL: it can. */
+static const char *why_not(struct execution *x, const struct change *c)
+{
+	const char *kind = json_get_str(c->entry, "kind", "");
+	const struct kind *k = kind_find(kind);
+
+	if (!c->ops)
+		return arena_printf(x->arena, "this agent does not know steps of kind '%s'", kind);
+	if (!c->ops->undo)
+		return arena_printf(x->arena, "a '%s' cannot be taken back: %s", kind,
+			k && k->undo && *k->undo ? k->undo : "what was there before is not known");
+	if (is_hidden(c->before))
+		return "what was there before holds a secret, which is not kept";
+	return NULL;
+}
+
+static bool is_back(struct execution *x, const struct change *c)
+{
+	AUTO_JSON now = NULL;
+
+	return c->before && c->ops->before &&
+	       c->ops->before(&x->step_env, c->args, &now, NULL) == 0 && now &&
+	       json_equal(now, c->before);
+}
+
+static int notify(struct execution *x, const struct change *c, struct err *err)
+{
+	json_t *names = json_get(c->entry, "notify"), *one;
+	size_t i;
+	int rc = 0;
+
+	json_array_foreach(names, i, one)
+	{
+		const char *name = json_string_value(one);
+
+		/* The recipe may have lost a handler since. */
+		for (unsigned k = 0; rc == 0 && name && k < x->recipe->n_handlers; k++)
+			if (strcmp(x->recipe->handlers[k].name, name) == 0)
+				rc = due_notify(
+					x, &(struct step){.n_notify = 1, .notify = &name}, err);
+	}
+	return rc;
+}
+
+static int write_intent(struct execution *x, const struct change *c, struct err *err)
+{
+	json_t *record = change_record(x, c, "intent");
+
+	json_put_str(record, "undo", json_get_str(c->entry, "id", ""));
+	return events_write(x, record, true, err);
+}
+
+static void take_back(struct execution *x, const struct change *c)
+{
+	struct step_report report;
+	struct err err;
+	int rc = intent_leave(x, &err);
+
+	if (rc > 0)
+		return;
+	step_report_init(&report);
+	if (rc == 0)
+		rc = notify(x, c, &err);
+	if (rc == 0)
+		rc = write_intent(x, c, &err);
+	if (rc < 0) { /* without a journal nothing may be done */
+		events_stop(x, "journal", &err);
+	} else {
+		if (intent_open_blobs(x, NULL) == 0)
+			x->step_env.keep = x->blobs;
+		rc = c->ops->undo(&x->step_env, c->args, c->before, c->after, &report, &err);
+		x->step_env.keep = -1;
+		step_cache_forget(x->cache);
+		if (rc < 0)
+			tell_failure(x, c, &err);
+		else
+			tell(x, c, RESULT_CHANGED, report.why[0] ? report.why : NULL, &report);
+	}
+	step_report_done(&report);
+}
+
+/* As a plan: what would be taken back goes into its hash. */
+static void foretell(struct execution *x, const struct change *c)
+{
+	const char *id = json_get_str(c->entry, "id", "");
+	struct err err;
+
+	hash_update(x->plan, x->recipe->name, strlen(x->recipe->name) + 1);
+	hash_update(x->plan, id, strlen(id) + 1);
+	(void)notify(x, c, &err);
+	tell(x, c, RESULT_CHANGED, NULL, NULL);
+}
+
+static void undo_change(struct execution *x, json_t *entry)
+{
+	const struct change c = {.entry = entry,
+		.name = json_get_str(entry, "name", ""),
+		.ops = step_find(json_get_str(entry, "kind", "")),
+		.args = json_get(entry, "args"),
+		.before = json_get(entry, "before"),
+		.after = json_get(entry, "after")};
+	const char *why = why_not(x, &c);
+
+	x->step_env.step = NULL;
+	if (why)
+		tell(x, &c, RESULT_SKIPPED, why, NULL);
+	else if (is_back(x, &c))
+		tell(x, &c, RESULT_OK, "is as it was before", NULL);
+	else if (x->dry)
+		foretell(x, &c);
+	else
+		take_back(x, &c);
+}
+
+static void undo_changes(struct execution *x)
+{
+	struct err err;
+	json_t *doc, *entries;
+
+	if (intent_load_changed(x, &doc, &err) < 0) {
+		events_stop(x, "undo", &err);
+		return;
+	}
+	entries = before_entries(doc);
+	for (size_t i = json_array_size(entries); i-- > 0 && !events_cancelled(x);)
+		undo_change(x, json_array_get(entries, i));
+}
+
+/* The recipe says itself how it is rolled back; then what is remembered of it is of no use. */
+static void undo_by_steps(struct execution *x)
+{
+	json_t *record, *doc;
+	struct err err;
+
+	x->list = x->recipe->undo;
+	x->n_list = x->recipe->n_undo;
+	x->of = "undo";
+	steps_run(x);
+	if (x->stop != STOP_NOT || x->dry || intent_load_changed(x, &doc, &err) < 0 ||
+		json_array_size(before_entries(doc)) == 0)
+		return;
+	record = events_new(x, "undo");
+	json_put_str(record, "entry", BEFORE_ALL);
+	json_put_str(record, "state", result_name(RESULT_OK));
+	json_put_str(record, "why", "taken back by the recipe's own undo");
+	json_put_bool(record, "done", true);
+	if (events_write(x, record, true, &err) < 0)
+		events_stop(x, "journal", &err);
+}
+
+void undo_run(struct execution *x)
+{
+	if (x->recipe->n_undo > 0)
+		undo_by_steps(x);
+	else
+		undo_changes(x);
+	x->of = NULL;
+	if (x->stop == STOP_NOT)
+		due_run(x);
+}
