@@ -3,6 +3,8 @@
 
 #include "agent/step/step.h"
 
+#include <limits.h>
+
 #define SERVICE_NAME_MAX 128
 
 enum service_answer {
@@ -35,3 +37,12 @@ struct service_ops {
 };
 
 extern const struct service_ops SERVICE_SYSTEMD, SERVICE_SYSV;
+
+/* What the kinds unit, timer and mount ask of systemd. */
+bool systemd_is_here(const struct step_env *env);
+void systemd_unit_name(const char *name, char out[static SERVICE_NAME_MAX]); /* with its suffix */
+/* Where the unit's file lies; vendor: not the administrator's own in /etc. */
+bool systemd_find_unit(
+	const struct step_env *env, const char *unit, bool vendor, char path[static PATH_MAX]);
+/* daemon-reload; nothing where systemd does not run. */
+int systemd_reload(const struct step_env *env, struct err *err);

@@ -26,6 +26,8 @@ static const struct step_ops *const OPS[] = {
 	&STEP_HOSTS,
 	&STEP_LIMITS,
 	&STEP_CRON,
+	&STEP_UNIT,
+	&STEP_TIMER,
 };
 
 void step_report_init(struct step_report *r)

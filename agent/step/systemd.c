@@ -38,15 +38,20 @@ struct shown {
 	bool stale; /* the unit file is newer than what systemd has loaded */
 };
 
-static bool is_here(const struct step_env *env, const char *name)
+bool systemd_is_here(const struct step_env *env)
 {
 	struct stat st;
 
-	(void)name;
 	return fs_stat(env->root, "/run/systemd/system", true, &st, NULL) == 0;
 }
 
-static void unit_name(const char *name, char out[static SERVICE_NAME_MAX])
+static bool is_here(const struct step_env *env, const char *name)
+{
+	(void)name;
+	return systemd_is_here(env);
+}
+
+void systemd_unit_name(const char *name, char out[static SERVICE_NAME_MAX])
 {
 	for (const char *const *s = SUFFIXES; *s; s++) {
 		if (str_ends(str_of(name), *s)) {
@@ -289,7 +294,7 @@ static int look(const struct step_env *env, const struct service_wish *w, struct
 	struct shown s;
 	int rc;
 
-	unit_name(w->name, unit);
+	systemd_unit_name(w->name, unit);
 	out->known = is_installed(env, unit);
 	if (!out->known)
 		return 0;
@@ -414,20 +419,37 @@ static int set_running(const struct step_env *env, const struct service_wish *w,
 	return settle(env, w, unit, err);
 }
 
+int systemd_reload(const struct step_env *env, struct err *err)
+{
+	static const char *const RELOAD[] = {"systemctl", "daemon-reload", NULL};
+
+	return systemd_is_here(env) ? tool_must(env, RELOAD, err) : 0;
+}
+
+bool systemd_find_unit(
+	const struct step_env *env, const char *unit, bool vendor, char path[static PATH_MAX])
+{
+	/* the first folder is the administrator's */
+	for (size_t i = vendor ? 1 : 0; i < sizeof UNIT_FOLDERS / sizeof UNIT_FOLDERS[0]; i++) {
+		snprintf(path, PATH_MAX, "%s/%s", UNIT_FOLDERS[i], unit);
+		if (there(env, UNIT_FOLDERS[i], unit))
+			return true;
+	}
+	return false;
+}
+
 static int act(const struct step_env *env, const struct service_wish *w, struct err *err)
 {
 	char unit[SERVICE_NAME_MAX];
 	struct shown s;
 	int rc;
 
-	unit_name(w->name, unit);
+	systemd_unit_name(w->name, unit);
 	rc = show(env, unit, &s, err);
 	if (rc < 0)
 		return rc;
 	if (s.stale || strcmp(s.load, "not-found") == 0) {
-		static const char *const RELOAD[] = {"systemctl", "daemon-reload", NULL};
-
-		rc = tool_must(env, RELOAD, err);
+		rc = systemd_reload(env, err);
 		if (rc == 0)
 			rc = show(env, unit, &s, err);
 		if (rc < 0)
