@@ -3,8 +3,12 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/step/apt_plan.h"
+#include "agent/step/apt_sound.h"
 #include "agent/step/cache.h"
-#include "agent/step/dpkg.h"
+#include "agent/step/package_lock.h"
+#include "agent/step/package_version.h"
+#include "agent/step/packager.h"
 #include "agent/step/tool.h"
 
 #include <dirent.h>
@@ -14,11 +18,10 @@
 #include <unistd.h>
 
 #define LISTS          "/var/lib/apt/lists"
-#define FREE_MIN       (UINT64_C(64) << 20)
 #define CHANGE_TIMEOUT (3600 * INT64_C(1000000000))
-#define UPDATE_TIMEOUT (600 * INT64_C(1000000000))
+#define WORDS_MAX      4000
 
-static const char *const APT_ENV[] = {
+const char *const APT_ENV[] = {
 	"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin",
 	"LC_ALL=C.UTF-8",
 	"HOME=/root",
@@ -29,12 +32,14 @@ static const char *const APT_ENV[] = {
 	NULL,
 };
 
+const char *const APT_LOCKS[] = {"/var/lib/dpkg/lock-frontend", "/var/lib/dpkg/lock",
+	"/var/lib/apt/lists/lock", "/var/cache/apt/archives/lock", "/run/unattended-upgrades.lock",
+	NULL};
+
 /* What every apt-get of ours is given. */
 static const char *const APT_OPTIONS[] = {
 	"-y",
 	"--no-install-recommends",
-	"-o",
-	"DPkg::Lock::Timeout=120",
 	"-o",
 	"Dpkg::Options::=--force-confdef",
 	"-o",
@@ -46,30 +51,7 @@ static const char *const APT_OPTIONS[] = {
 	"APT::Cmd::Pattern-Only=true",
 };
 
-/* A phrase in apt's output, what it means and what helps. */
-static const struct {
-	const char *phrase;
-	enum ec code;
-	const char *hint;
-} MEANINGS[] = {
-	{"No space left on device", E_NOSPACE, "free some space, e.g. by 'apt-get clean'"},
-	{"You don't have enough free space", E_NOSPACE, "free some space, e.g. by 'apt-get clean'"},
-	{"Could not get lock", E_BUSY, "another package manager holds the lock, see 'ps -ef'"},
-	{"Unable to lock", E_BUSY, "another package manager holds the lock, see 'ps -ef'"},
-	{"Unable to locate package", E_NOTFOUND,
-		"is its repository configured? see 'apt-cache policy NAME'"},
-	{"has no installation candidate", E_NOTFOUND,
-		"is its repository configured? see 'apt-cache policy NAME'"},
-	{"was not found", E_NOTFOUND, "see 'apt-cache policy NAME' for the versions there are"},
-	{"Could not resolve", E_NET, "check name resolution and the mirrors in /etc/apt"},
-	{"Failed to fetch", E_NET, "check the mirrors in /etc/apt and the network"},
-	{"NO_PUBKEY", E_VERIFY, "install the repository's signing key"},
-	{"unmet dependencies", E_CONFLICT,
-		"see 'apt-get -s install NAME' on the node for the chain"},
-	{"held broken packages", E_CONFLICT,
-		"see 'apt-mark showhold' and 'apt-get -s install NAME'"},
-	{"dpkg was interrupted", E_STATE, "run 'dpkg --configure -a' on the node"},
-};
+struct argv vec(const char *);
 
 static bool exists(const struct step_env *env, const char *path)
 {
@@ -78,23 +60,58 @@ static bool exists(const struct step_env *env, const char *path)
 	return fs_stat(env->root, path, true, &st, NULL) == 0;
 }
 
-static int need_space(const struct step_env *env, const char *path, struct err *err)
+static bool is_here(const struct step_env *env)
 {
-	uint64_t bytes, inodes;
-	int rc;
-
-	rc = fs_free_space(env->root, exists(env, path) ? path : "/", &bytes, &inodes, err);
-	if (rc < 0)
-		return rc;
-	if (bytes >= FREE_MIN && inodes > 0)
-		return 0;
-	err_set(err, E_NOSPACE, "only %" PRIu64 " MiB and %" PRIu64 " inodes are free under '%s'",
-		bytes >> 20, inodes, path);
-	return err_hint(
-		err, "free at least %" PRIu64 " MiB, e.g. by 'apt-get clean'", FREE_MIN >> 20);
+	return exists(env, CACHE_DPKG_PATH);
 }
 
-int apt_ready(const struct step_env *env, struct err *err)
+/* --- the database --- */
+
+static int find(const struct step_env *env, const struct dpkg_spec *spec, struct package_state *out,
+	struct err *err)
+{
+	const struct dpkg *status;
+	struct dpkg_record r;
+	int rc;
+
+	memset(out, 0, sizeof *out);
+	rc = cache_dpkg(env, &status, err);
+	if (rc < 0)
+		return rc;
+	out->known = dpkg_find(status, spec->name, spec->arch, &r);
+	if (!out->known)
+		return 0;
+	out->installed = dpkg_is_installed(&r);
+	out->broken = dpkg_is_broken(&r);
+	out->held = str_is(r.want, "hold");
+	out->rest = str_is(r.state, "config-files");
+	out->version = r.version;
+	out->detail = str_is(r.error, "ok") ? r.state : r.error;
+	return 0;
+}
+
+static int list(const struct step_env *env, struct buf *out, struct err *err)
+{
+	const struct dpkg *status;
+	struct dpkg_record r;
+	int rc = cache_dpkg(env, &status, err);
+
+	if (rc < 0)
+		return rc;
+	for (size_t at = 0; dpkg_next(status, &at, &r);) {
+		if (!dpkg_is_installed(&r) && !str_is(r.state, "config-files"))
+			continue;
+		buf_addf(out, STR_FMT "%s" STR_FMT " " STR_FMT "%s\n", STR_ARG(r.name),
+			str_is(r.arch, "all") ? "" : ":",
+			STR_ARG(str_is(r.arch, "all") ? STR_LIT("") : r.arch), STR_ARG(r.version),
+			str_is(r.state, "config-files") ? " rest" : "");
+	}
+	return buf_ok(out) ? 0 : err_set(err, E_LIMIT, "too many packages are installed");
+}
+
+/* --- running apt-get --- */
+
+static int ready(const struct step_env *env, int64_t wait, struct err *err)
 {
 	int rc;
 
@@ -102,76 +119,13 @@ int apt_ready(const struct step_env *env, struct err *err)
 		err_set(err, E_UNSUPPORTED, "this node has no apt-get, which 'package' steps need");
 		return err_hint(err, "guard the recipe with \"when: facts.os.family == 'debian'\"");
 	}
-	rc = need_space(env, "/var", err);
-	return rc < 0 ? rc : need_space(env, "/usr", err);
+	rc = package_lock_wait(env, APT_LOCKS, wait, err);
+	if (rc == 0)
+		rc = packager_need_space(env, "/var", PACKAGER_FREE_MIN, err);
+	return rc < 0 ? rc : packager_need_space(env, "/usr", PACKAGER_FREE_MIN, err);
 }
 
-/* dpkg journals its status in updates/; something there means that it was killed. */
-static bool was_interrupted(const struct step_env *env)
-{
-	const struct dirent *e;
-	bool found = false;
-	DIR *dir;
-	int fd;
-
-	fd = fs_open(env->root, "/var/lib/dpkg/updates", O_RDONLY | O_DIRECTORY, 0, false, NULL);
-	if (fd < 0)
-		return false;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return false;
-	}
-	while (!found && (e = readdir(dir)))
-		found = e->d_name[0] >= '0' && e->d_name[0] <= '9';
-	closedir(dir);
-	return found;
-}
-
-static int configure_all(const struct step_env *env, struct proc_result *res, struct err *err)
-{
-	static const char *const ARGV[] = {
-		"dpkg", "--configure", "-a", "--force-confdef", "--force-confold", NULL};
-
-	return tool_run(env, ARGV, APT_ENV, CHANGE_TIMEOUT, res, err);
-}
-
-int apt_repair(const struct step_env *env, struct err *err)
-{
-	struct dpkg_record broken;
-	struct proc_result res;
-	const struct dpkg *status;
-	AUTO_BUF tail;
-	int rc;
-
-	buf_init(&tail, 300);
-	rc = cache_dpkg(env, &status, err);
-	if (rc < 0)
-		return rc;
-	if (!dpkg_find_broken(status, &broken) && !was_interrupted(env))
-		return 0;
-	rc = configure_all(env, &res, err);
-	if (rc < 0)
-		return rc;
-	tool_tail(buf_str(&res.out), 3, &tail);
-
-	const bool ok = proc_ok(&res);
-
-	proc_result_done(&res);
-	step_cache_forget(env->cache);
-	rc = cache_dpkg(env, &status, err);
-	if (rc < 0)
-		return rc;
-	if (ok && !dpkg_find_broken(status, &broken))
-		return 0;
-	if (!dpkg_find_broken(status, &broken))
-		broken.name = STR_LIT("'dpkg --configure -a' failed");
-	err_set(err, E_STATE, "dpkg is broken on this node: " STR_FMT "%s%s", STR_ARG(broken.name),
-		tail.n ? ": " : "", buf_text(&tail));
-	return err_hint(err, "run 'dpkg --audit' on the node, repair or reinstall the package");
-}
-
-bool apt_has_lists(const struct step_env *env)
+static bool has_lists(const struct step_env *env)
 {
 	const struct dirent *e;
 	bool found = false;
@@ -192,75 +146,84 @@ bool apt_has_lists(const struct step_env *env)
 	return found;
 }
 
-/* apt's own error lines, or else its last lines. */
-static void quote_errors(struct str out, struct buf *to)
+static bool fetched_all(const struct proc_result *res)
 {
-	struct str rest = out, line;
+	static const char *const PHRASES[] = {
+		"W: Failed to fetch", "W: GPG error", "W: Some index files failed", "\nErr:"};
 
-	while (str_line(&rest, &line)) {
-		if (!str_starts(line, "E: ") && !str_starts(line, "dpkg: error"))
-			continue;
-		if (to->n > 0)
-			buf_add_text(to, "; ");
-		buf_add_printable(to, str_starts(line, "E: ") ? str_from(line, 3) : line);
-	}
-	if (to->n == 0)
-		tool_tail(out, 4, to);
+	for (size_t i = 0; i < sizeof PHRASES / sizeof PHRASES[0]; i++)
+		if (str_find_str(buf_str(&res->out), str_of(PHRASES[i])) != STR_NONE)
+			return false;
+	return proc_ok(res);
 }
 
-static int explain(const char *what, const struct proc_result *res, struct err *err)
+int apt_update(const struct step_env *env, const char *only, struct err *err)
 {
-	const struct str out = buf_str(&res->out);
-	AUTO_BUF said;
-
-	buf_init(&said, 320);
-	quote_errors(out, &said);
-	if (res->end == PROC_TIMED_OUT)
-		return err_set(err, E_TIMEOUT, "'apt-get %s' took too long and was stopped: %s",
-			what, buf_text(&said));
-	for (size_t i = 0; i < sizeof MEANINGS / sizeof MEANINGS[0]; i++) {
-		if (str_find_str(out, str_of(MEANINGS[i].phrase)) == STR_NONE)
-			continue;
-		err_set(err, MEANINGS[i].code, "'apt-get %s' failed: %s", what, buf_text(&said));
-		return err_hint(err, "%s", MEANINGS[i].hint);
-	}
-	err_set(err, E_REMOTE, "'apt-get %s' failed with %s %d: %s", what,
-		res->end == PROC_SIGNALED ? "signal" : "status", res->status, buf_text(&said));
-	return err_hint(err, "see /var/log/apt/term.log and /var/log/dpkg.log on the node");
-}
-
-static int update(const struct step_env *env, struct err *err)
-{
-	static const char *const ARGV[] = {
-		"apt-get", "-q", "-o", "DPkg::Lock::Timeout=120", "update", NULL};
+	AUTO_STR file = NULL;
+	const char *argv[16] = {"apt-get", "-q", "-o", "DPkg::Lock::Timeout=120"};
 	struct proc_result res;
+	size_t n = 4;
 	int rc;
 
-	rc = tool_run(env, ARGV, APT_ENV, UPDATE_TIMEOUT, &res, err);
+	if (only) {
+		file = xasprintf("Dir::Etc::sourcelist=%s", only);
+		argv[n++] = "-o";
+		argv[n++] = file;
+		argv[n++] = "-o";
+		argv[n++] = "Dir::Etc::sourceparts=-";
+		argv[n++] = "-o";
+		argv[n++] = "APT::Get::List-Cleanup=0";
+	}
+	argv[n++] = "update";
+	argv[n] = NULL;
+	rc = tool_run(env, argv, APT_ENV, APT_UPDATE_TIMEOUT, &res, err);
 	if (rc < 0)
 		return rc;
-	if (!proc_ok(&res))
-		rc = explain("update", &res, err);
+	/* Old lists are good enough for a change, but not for a source that is being added. */
+	if (only ? !fetched_all(&res) : !proc_ok(&res))
+		rc = apt_explain("update", &res, err);
 	proc_result_done(&res);
 	return rc;
 }
 
-struct argv vec(const char *);
-
-static void make_argv(
-	struct argv *argv, const struct apt_words *words, bool simulate, bool downgrades)
+static void make_argv(struct argv *argv, struct transaction *t, bool simulate, bool ignore_hold)
 {
 	*vec_push(argv) = "apt-get";
 	*vec_push(argv) = simulate ? "-s" : "-q";
 	for (size_t i = 0; i < sizeof APT_OPTIONS / sizeof APT_OPTIONS[0]; i++)
 		*vec_push(argv) = APT_OPTIONS[i];
-	if (downgrades)
+	*vec_push(argv) = "-o";
+	*vec_push(argv) = arena_printf(t->arena, "DPkg::Lock::Timeout=%" PRId64, t->wait);
+	/* In a simulation, to learn what would be changed; that is judged then. */
+	if (simulate || t->downgrade)
 		*vec_push(argv) = "--allow-downgrades";
+	if (simulate)
+		*vec_push(argv) = "--allow-change-held-packages";
+	if (ignore_hold)
+		*vec_push(argv) = "--ignore-hold";
 	*vec_push(argv) = "install";
 	*vec_push(argv) = "--";
-	for (size_t i = 0; i < words->n; i++)
-		*vec_push(argv) = words->at[i];
+}
+
+/* The words of the items; false when none is left for apt-get. */
+static bool add_words(
+	const struct step_env *env, struct transaction *t, struct argv *argv, struct err *err)
+{
+	const size_t before = argv->n;
+
+	vec_each(&t->items, struct package_item, i) {
+		struct package_state s;
+
+		if (i->wish == PACKAGE_PRESENT || i->wish == PACKAGE_LATEST)
+			*vec_push(argv) = i->text;
+		else if (i->wish == PACKAGE_ABSENT && find(env, &i->spec, &s, err) == 0 &&
+			 (s.installed || s.broken))
+			*vec_push(argv) = arena_printf(t->arena, STR_FMT "%s" STR_FMT "-",
+				STR_ARG(i->spec.name), i->spec.arch.n ? ":" : "",
+				STR_ARG(i->spec.arch));
+	}
 	*vec_push(argv) = NULL;
+	return argv->n > before + 1;
 }
 
 static bool lists_are_old(const struct proc_result *res)
@@ -274,69 +237,277 @@ static bool lists_are_old(const struct proc_result *res)
 	return false;
 }
 
-/* One apt-get install; *again when newer lists may help. */
-static int install(
-	const struct step_env *env, const struct argv *argv, bool *again, struct err *err)
-{
-	struct proc_result res;
-	int rc;
+/* --- simulation --- */
 
-	*again = false;
-	rc = tool_run(env, argv->at, APT_ENV, CHANGE_TIMEOUT, &res, err);
-	if (rc < 0)
-		return rc;
-	if (!proc_ok(&res)) {
-		*again = lists_are_old(&res);
-		rc = explain("install", &res, err);
+/* Package names in "X : Depends: Y (< 1) but ..." lines, for the question where they come from. */
+static void unmet_names(struct arena *a, struct str unmet, struct argv *argv)
+{
+	struct str word;
+	bool next = true;
+
+	while (str_next(&unmet, ' ', &word)) {
+		struct dpkg_spec s;
+
+		if (next && dpkg_spec_parse(word, &s) && argv->n < 16)
+			*vec_push(argv) = arena_text(a, s.name);
+		next = str_ends(word, "Depends:") || str_ends(word, ";") ||
+		       str_is(word, "Conflicts:") || str_is(word, "Breaks:");
 	}
-	proc_result_done(&res);
-	return rc;
 }
 
-int apt_change(
-	const struct step_env *env, const struct apt_words *words, bool downgrades, struct err *err)
+/* An unsolvable wish: the dependency, and where both sides come from. */
+static int explain_unmet(const struct step_env *env, struct transaction *t,
+	const struct proc_result *res, struct err *err)
 {
 	struct argv argv = VEC_INIT;
-	const bool fresh = !apt_has_lists(env);
-	bool again = false;
+	struct proc_result policy;
+	AUTO_BUF unmet, from;
+
+	buf_init(&unmet, 340);
+	buf_init(&from, 200);
+	apt_plan_unmet(buf_str(&res->out), &unmet);
+	if (unmet.n == 0)
+		return apt_explain("-s install", res, err);
+	*vec_push(&argv) = "apt-cache";
+	*vec_push(&argv) = "policy";
+	*vec_push(&argv) = "--";
+	unmet_names(t->arena, buf_str(&unmet), &argv);
+	*vec_push(&argv) = NULL;
+	if (tool_run(env, argv.at, APT_ENV, TOOL_TIMEOUT, &policy, NULL) == 0) {
+		apt_plan_origins(buf_str(&policy.out), &from);
+		proc_result_done(&policy);
+	}
+	vec_done(&argv);
+	err_set(err, E_CONFLICT, "these packages cannot be installed together: %s",
+		buf_text(&unmet));
+	if (from.n == 0)
+		return -E_CONFLICT;
+	return err_hint(err, "nothing was changed; take all from one origin: %s", buf_text(&from));
+}
+
+static int simulate_once(const struct step_env *env, struct transaction *t, bool ignore_hold,
+	struct plan *out, bool *again, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	struct proc_result res;
 	int rc = 0;
 
-	make_argv(&argv, words, false, downgrades);
-	if (fresh)
-		rc = update(env, err);
-	if (rc == 0)
-		rc = install(env, &argv, &again, err);
-	if (rc < 0 && !fresh && again) {
-		rc = update(env, err);
-		if (rc == 0)
-			rc = install(env, &argv, &again, err);
-	}
+	*again = false;
+	make_argv(&argv, t, true, ignore_hold);
+	if (add_words(env, t, &argv, err))
+		rc = tool_run(env, argv.at, APT_ENV, APT_UPDATE_TIMEOUT, &res, err);
+	else
+		rc = 1;
 	vec_done(&argv);
-	return rc;
-}
-
-int apt_simulate(
-	const struct step_env *env, const struct apt_words *words, struct buf *out, struct err *err)
-{
-	struct argv argv = VEC_INIT;
-	struct proc_result res;
-	struct str rest, line;
-	int rc;
-
-	make_argv(&argv, words, true, false);
-	rc = tool_run(env, argv.at, APT_ENV, UPDATE_TIMEOUT, &res, err);
-	vec_done(&argv);
-	if (rc < 0)
-		return rc;
-	rest = buf_str(&res.out);
-	while (str_line(&rest, &line)) {
-		if (!str_starts(line, "Inst "))
-			continue;
-		buf_add_str(out, line);
-		buf_add_char(out, '\n');
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (proc_ok(&res)) {
+		apt_plan_read(t->arena, buf_str(&res.out), out);
+	} else {
+		*again = lists_are_old(&res);
+		rc = explain_unmet(env, t, &res, err);
 	}
-	if (!proc_ok(&res))
-		rc = explain("-s install", &res, err);
 	proc_result_done(&res);
 	return rc;
 }
+
+static int simulate(
+	const struct step_env *env, struct transaction *t, struct plan *out, struct err *err)
+{
+	const bool fresh = !has_lists(env);
+	bool again = false;
+	struct err first;
+	int rc = 0;
+
+	if (fresh)
+		rc = apt_update(env, NULL, err);
+	if (rc == 0)
+		rc = simulate_once(env, t, false, out, &again, err);
+	if (rc < 0 && again && !fresh) {
+		rc = apt_update(env, NULL, err);
+		if (rc == 0)
+			rc = simulate_once(env, t, false, out, &again, err);
+	}
+	if (rc != -E_CONFLICT)
+		return rc;
+	/* A held package may be in the way: then it shall be named. */
+	first = *err;
+	rc = simulate_once(env, t, true, out, &again, err);
+	if (rc < 0)
+		*err = first;
+	return rc < 0 ? -E_CONFLICT : 0;
+}
+
+static bool is_kernel(const char *name)
+{
+	static const char *const STARTS[] = {
+		"linux-image-", "linux-modules-", "nvidia-dkms", "zfs-dkms"};
+
+	for (size_t i = 0; i < sizeof STARTS / sizeof STARTS[0]; i++)
+		if (str_starts(str_of(name), STARTS[i]))
+			return true;
+	return false;
+}
+
+static int space(const struct step_env *env, const struct plan *plan, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	struct arena *a = arena_new();
+	uint64_t fetched = 0, installed = 0;
+	struct proc_result res;
+	bool boot = false;
+	int rc = 0;
+
+	*vec_push(&argv) = "apt-cache";
+	*vec_push(&argv) = "show";
+	*vec_push(&argv) = "--";
+	vec_each(plan, struct planned, p) {
+		boot |= p->to && is_kernel(p->name);
+		if (p->to && argv.n < WORDS_MAX)
+			*vec_push(&argv) = arena_printf(a, "%s=%s", p->name, p->to);
+	}
+	const bool any = argv.n > 3;
+
+	*vec_push(&argv) = NULL;
+	if (any && tool_run(env, argv.at, APT_ENV, TOOL_TIMEOUT, &res, NULL) == 0) {
+		apt_plan_sizes(buf_str(&res.out), &fetched, &installed);
+		proc_result_done(&res);
+	}
+	vec_done(&argv);
+	arena_free(a);
+	if (boot)
+		rc = packager_need_space(env, "/boot", PACKAGER_BOOT_MIN, err);
+	if (rc == 0)
+		rc = packager_need_space(env, "/var", PACKAGER_FREE_MIN + fetched, err);
+	return rc < 0 ? rc : packager_need_space(env, "/usr", PACKAGER_FREE_MIN + installed, err);
+}
+
+/* --- the change --- */
+
+static int install(const struct step_env *env, struct transaction *t, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	struct proc_result res;
+	int rc = 1;
+
+	make_argv(&argv, t, false, false);
+	if (add_words(env, t, &argv, err))
+		rc = tool_run(env, argv.at, APT_ENV, CHANGE_TIMEOUT, &res, err);
+	vec_done(&argv);
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (!proc_ok(&res))
+		rc = apt_explain("install", &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+static int purge(const struct step_env *env, struct transaction *t, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	struct package_state s;
+	struct proc_result res;
+	int rc = 0;
+
+	step_cache_forget(env->cache);
+	*vec_push(&argv) = "dpkg";
+	*vec_push(&argv) = "--purge";
+	*vec_push(&argv) = "--";
+	vec_each(&t->items, struct package_item, i)
+		if (i->purge && find(env, &i->spec, &s, NULL) == 0 && s.rest)
+			*vec_push(&argv) =
+				arena_printf(t->arena, STR_FMT "%s" STR_FMT, STR_ARG(i->spec.name),
+					i->spec.arch.n ? ":" : "", STR_ARG(i->spec.arch));
+	const bool any = argv.n > 3;
+
+	*vec_push(&argv) = NULL;
+	if (any)
+		rc = tool_run(env, argv.at, APT_ENV, CHANGE_TIMEOUT, &res, err);
+	vec_done(&argv);
+	if (!any || rc < 0)
+		return rc;
+	if (!proc_ok(&res))
+		rc = apt_explain("purge", &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+static int commit(const struct step_env *env, struct transaction *t, struct err *err)
+{
+	int rc = install(env, t, err);
+
+	return rc < 0 ? rc : purge(env, t, err);
+}
+
+static int set_holds(
+	const struct step_env *env, const struct names *names, bool held, struct err *err)
+{
+	struct argv argv = VEC_INIT;
+	struct proc_result res;
+	int rc;
+
+	*vec_push(&argv) = "apt-mark";
+	*vec_push(&argv) = held ? "hold" : "unhold";
+	*vec_push(&argv) = "--";
+	vec_each(names, const char *, n)
+		*vec_push(&argv) = *n;
+	*vec_push(&argv) = NULL;
+	rc = tool_run(env, argv.at, APT_ENV, TOOL_TIMEOUT, &res, err);
+	vec_done(&argv);
+	step_cache_forget(env->cache);
+	if (rc < 0)
+		return rc;
+	if (!proc_ok(&res))
+		rc = apt_explain(held ? "hold" : "unhold", &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+/* "NAME [1] (2 stable [amd64])", as apt has it behind "Inst ". */
+static int latest(const struct step_env *env, const json_t *names, struct buf *out, struct err *err)
+{
+	struct transaction t;
+	struct plan plan = VEC_INIT;
+	const json_t *name;
+	bool again;
+	size_t i;
+	int rc;
+
+	transaction_init(&t);
+	json_array_foreach(names, i, name) * vec_push(&t.items) =
+		(struct package_item){.wish = PACKAGE_LATEST, .text = json_string_value(name)};
+	rc = simulate_once(env, &t, false, &plan, &again, err);
+	vec_each(&plan, struct planned, p) {
+		if (p->to)
+			buf_addf(out, "%s %s%s%s\n", p->name, p->from ? p->from : "",
+				p->from ? " -> " : "", p->to);
+	}
+	vec_done(&plan);
+	transaction_done(&t);
+	return rc;
+}
+
+static bool fits(struct str installed, struct str wanted)
+{
+	return str_eq(installed, wanted);
+}
+
+const struct packager PACKAGER_APT = {
+	.name = "apt",
+	.is_here = is_here,
+	.parse = dpkg_spec_parse,
+	.find = find,
+	.compare = version_compare_deb,
+	.fits = fits,
+	.list = list,
+	.broken = apt_broken,
+	.tell = apt_tell_broken,
+	.repair = apt_repair,
+	.latest = latest,
+	.has_lists = has_lists,
+	.ready = ready,
+	.simulate = simulate,
+	.space = space,
+	.commit = commit,
+	.set_holds = set_holds,
+};

@@ -24,6 +24,8 @@ struct step_cache {
 	struct entry texts[CACHE_TEXTS];
 	struct dpkg *dpkg; /* of texts[CACHE_DPKG]; NULL: to be made */
 	struct buf processes;
+	struct cache_made rpm;
+	struct buf changed;
 };
 
 static const struct {
@@ -42,6 +44,8 @@ struct step_cache *step_cache_new(void)
 	for (size_t i = 0; i < CACHE_TEXTS; i++)
 		buf_init(&c->texts[i].text, SOURCES[i].cap);
 	buf_init(&c->processes, CACHE_PROCESSES);
+	buf_init(&c->rpm.text, CACHE_RPM_MAX);
+	buf_init(&c->changed, CACHE_RPM_MAX);
 	return c;
 }
 
@@ -52,6 +56,8 @@ void step_cache_free(struct step_cache *c)
 	for (size_t i = 0; i < CACHE_TEXTS; i++)
 		buf_done(&c->texts[i].text);
 	buf_done(&c->processes);
+	buf_done(&c->rpm.text);
+	buf_done(&c->changed);
 	dpkg_free(c->dpkg);
 	free(c);
 }
@@ -61,6 +67,17 @@ void step_cache_forget(struct step_cache *c)
 	for (size_t i = 0; i < CACHE_TEXTS; i++)
 		c->texts[i].fresh = false;
 	buf_clear(&c->processes);
+	c->rpm.fresh = false;
+}
+
+struct buf *cache_packages_changed(const struct step_env *env)
+{
+	return &env->cache->changed;
+}
+
+struct cache_made *cache_rpm(const struct step_env *env)
+{
+	return &env->cache->rpm;
 }
 
 static bool same_time(struct timespec a, struct timespec b)

@@ -14,6 +14,7 @@ struct dpkg;
 #define CACHE_DPKG_MAX    (64u << 20)
 #define CACHE_IDENT_MAX   (16u << 20)
 #define CACHE_PROCESSES   (4u << 20)
+#define CACHE_RPM_MAX     (8u << 20)
 #define CACHE_DPKG_PATH   "/var/lib/dpkg/status"
 #define CACHE_PASSWD_PATH "/etc/passwd"
 #define CACHE_GROUP_PATH  "/etc/group"
@@ -31,3 +32,15 @@ int cache_get(const struct step_env *env, enum cache_text what, struct str *out,
 int cache_dpkg(const struct step_env *env, const struct dpkg **out, struct err *err);
 /* Every process's short name, each between newlines: "\ninit\nsshd\n". */
 int cache_processes(const struct step_env *env, struct str *out, struct err *err);
+
+/* A text that the caller makes itself, and what it was made from (paths and their stats). */
+struct cache_made {
+	struct buf text;
+	char key[512];
+	bool fresh; /* compared since the last forget */
+};
+
+/* What the last transaction changed, "name version" a line (package.c), for undo. */
+struct buf *cache_packages_changed(const struct step_env *env);
+/* The list of rpm's packages (rpm.c fills it). */
+struct cache_made *cache_rpm(const struct step_env *env);

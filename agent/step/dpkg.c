@@ -212,27 +212,29 @@ bool dpkg_is_broken(const struct dpkg_record *r)
 	       str_starts(r->state, "triggers-");
 }
 
+bool dpkg_next(const struct dpkg *d, size_t *at, struct dpkg_record *out)
+{
+	const struct str first = str_of("\n" FIRST_FIELD);
+	size_t hit;
+
+	if (*at == 0 && str_starts(d->text, FIRST_FIELD)) {
+		parse_record(d->text, out);
+		*at = 1;
+		return true;
+	}
+	/* *at is one behind the start of the record before: its newline may be the next hit. */
+	hit = str_find_str(str_from(d->text, *at), first);
+	if (hit == STR_NONE)
+		return false;
+	parse_record(str_from(d->text, *at + hit + 1), out);
+	*at += hit + 2;
+	return true;
+}
+
 bool dpkg_find_broken(const struct dpkg *d, struct dpkg_record *out)
 {
-	struct str line, rest = d->text, value;
-	struct str record = d->text;
-	struct dpkg_record r;
-
-	while (rest.n > 0) {
-		const struct str here = rest;
-
-		if (!str_next(&rest, '\n', &line))
-			break;
-		if (str_starts(line, "Package:"))
-			record = here;
-		if (!field(line, "Status:", &value))
-			continue;
-		memset(&r, 0, sizeof r);
-		parse_status(value, &r);
-		if (dpkg_is_broken(&r)) {
-			parse_record(record, out);
+	for (size_t at = 0; dpkg_next(d, &at, out);)
+		if (dpkg_is_broken(out))
 			return true;
-		}
-	}
 	return false;
 }

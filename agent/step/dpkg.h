@@ -30,6 +30,8 @@ void dpkg_free(struct dpkg *d);
 bool dpkg_find(const struct dpkg *d, struct str name, struct str arch, struct dpkg_record *out);
 /* The first package whose installation was left half-way. */
 bool dpkg_find_broken(const struct dpkg *d, struct dpkg_record *out);
+/* All records in turn: *at begins as 0. False after the last. */
+bool dpkg_next(const struct dpkg *d, size_t *at, struct dpkg_record *out);
 bool dpkg_is_installed(const struct dpkg_record *r);
 /* "half-installed", "unpacked", "half-configured" or "triggers-*", or a reinstallation is due. */
 bool dpkg_is_broken(const struct dpkg_record *r);
