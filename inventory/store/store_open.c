@@ -6,6 +6,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <pthread.h>
 #include <pwd.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -133,6 +134,12 @@ static int refuse_network(const char *path, struct err *err)
 	return err_hint(err, "name a file on a local disk with --db or STOIKA_DB");
 }
 
+/* SQLite's count of its own memory costs a lock per allocation, and nobody asks for it. */
+static void configure(void)
+{
+	(void)sqlite3_config(SQLITE_CONFIG_MEMSTATUS, 0); /* refused once it has begun: no harm */
+}
+
 /* Never opens the file: closing a descriptor of it would drop SQLite's locks. */
 static int look_at_file(const char *path, enum store_open how, struct err *err)
 {
@@ -242,7 +249,7 @@ static int set_rules(struct store *s, struct err *err)
 		return rc;
 	rc = sqlite3_exec(s->db,
 		"PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
-		"PRAGMA journal_size_limit = 67108864",
+		"PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536",
 		NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : store_err(s->db, s->path, rc, err, "cannot set up");
 }
@@ -269,9 +276,11 @@ static char *absolute(const char *path)
 
 int store_open(const char *path, enum store_open how, struct store **out, struct err *err)
 {
+	static pthread_once_t once = PTHREAD_ONCE_INIT;
 	struct store *s;
 	int rc = how == STORE_CREATE ? make_directory(path, err) : 0;
 
+	pthread_once(&once, configure);
 	if (rc == 0)
 		rc = look_at_file(path, how, err);
 	if (rc == 0)

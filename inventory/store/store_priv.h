@@ -9,6 +9,7 @@
 
 #include "agent/base/err.h"
 #include "inventory/model/index.h"
+#include "inventory/model/part.h"
 #include "inventory/store/store.h"
 
 #include <sqlite3.h>
@@ -19,7 +20,7 @@ enum store_part {
 	PART_JOIN,
 	PART_ROWS,
 	PART_ROWS_PUT,
-	PART_ROWS_NEW,
+	PART_BATCH,
 	PART_ROWS_LOAD,
 	PART_MODEL,
 	PART_NODE,
@@ -31,7 +32,7 @@ enum store_part {
 	PART_ORDER,
 	PART_N
 };
-#define STORE_STATEMENTS_MAX 48 /* of one part */
+#define STORE_STATEMENTS_MAX 96 /* of one part; four for each noun in PART_BATCH */
 
 struct store {
 	sqlite3 *db;
@@ -101,11 +102,15 @@ struct put {
 	int64_t site;
 	bool fresh;           /* the site was not there: its rows need no comparison */
 	int64_t *ids[NOUN_N]; /* of a noun's rows */
+	struct model_parts parts;
 };
 /* Fills vars of each row from its layers. */
 int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
 /* The only site, for a caller who names none. */
 int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err);
+/* Racks, feeds and PDUs have the number of their part. */
+bool put_has_part(enum model_noun noun);
+size_t put_part(const struct put *p, enum model_noun noun, size_t row);
 /* The id of a row, 0 for MODEL_NONE. */
 int64_t put_id(const int64_t *ids, size_t row);
 /* Cords and cables, after the ports. */

@@ -6,7 +6,9 @@
  * and is deleted, children first. Nodes are retired instead.
  */
 #include "agent/base/arena.h"
+#include "agent/base/buf.h"
 #include "agent/base/clock.h"
+#include "inventory/store/store_batch.h"
 #include "inventory/store/store_rows.h"
 
 enum {
@@ -14,8 +16,6 @@ enum {
 	SITE,
 	TEMPLATES_DROP,
 	TEMPLATE,
-	PORT,
-	PORT_NEW,
 	NODE,
 	NODE_HELD,
 	NODES_RETIRE,
@@ -38,13 +38,6 @@ static const char *const SQL[] = {
 	[TEMPLATES_DROP] = "DELETE FROM port_templates WHERE type_id = :type",
 	[TEMPLATE] = "INSERT INTO port_templates (type_id, ord, kind, names, connector)"
 		     " VALUES (:type, :ord, :kind, :names, :connector)",
-	[PORT] = "INSERT INTO ports (device_id, ord, name, kind, connector, mac)"
-		 " VALUES (:device, :ord, :name, :kind, :connector, :mac)"
-		 " ON CONFLICT (device_id, name) DO UPDATE SET ord = excluded.ord,"
-		 " kind = excluded.kind, connector = excluded.connector, mac = excluded.mac"
-		 " RETURNING id",
-	[PORT_NEW] = "INSERT INTO ports (device_id, ord, name, kind, connector, mac)"
-		     " VALUES (:device, :ord, :name, :kind, :connector, :mac)",
 	[NODE] = "INSERT INTO nodes (site_id, ord, name, device_id, address, port, login, role,"
 		 " host_key, vars) VALUES (:site, :ord, :name, :device, :address, :port, :login,"
 		 " :role, :key, :vars) ON CONFLICT (site_id, name) DO UPDATE SET"
@@ -101,6 +94,18 @@ int64_t put_id(const int64_t *ids, size_t row)
 	return row == MODEL_NONE ? 0 : ids[row];
 }
 
+bool put_has_part(enum model_noun noun)
+{
+	return noun == NOUN_RACK || noun == NOUN_FEED || noun == NOUN_PDU;
+}
+
+size_t put_part(const struct put *p, enum model_noun noun, size_t row)
+{
+	return noun == NOUN_RACK   ? p->parts.racks[row]
+	       : noun == NOUN_FEED ? p->parts.feeds[row]
+				   : p->parts.pdus[row];
+}
+
 /* The names that all rows of the site share. */
 static void put_head(struct query *q, const struct put *p, size_t ord, const char *name)
 {
@@ -149,19 +154,41 @@ static int put_template(struct put *p, size_t i, struct err *err)
 	return query_run(&q, err);
 }
 
-static int put_port(struct put *p, size_t i, struct err *err)
+static void port_sql(const struct batch *b, struct buf *head, struct buf *tuple, struct buf *tail)
 {
-	AUTO_QUERY q = query_start(p->s, PART_PUT, SQL, p->fresh ? PORT_NEW : PORT);
+	buf_add_text(
+		head, "INSERT INTO ports (device_id, ord, name, kind, connector, mac) VALUES ");
+	buf_add_text(tuple, "(?, ?, ?, ?, ?, ?)");
+	if (b->update)
+		buf_add_text(tail,
+			" ON CONFLICT (device_id, name) DO UPDATE SET ord = excluded.ord,"
+			" kind = excluded.kind, connector = excluded.connector, mac = excluded.mac"
+			" RETURNING id, ord");
+}
+
+static void bind_port(struct put *p, const struct batch *b, struct query *q, int *col, size_t i)
+{
 	const struct port *port = &p->m->ports.at[i];
 
-	query_int(&q, ":device", put_id(p->ids[NOUN_DEVICE], port->device));
-	query_int(&q, ":ord", (int64_t)i);
-	query_text(&q, ":name", port->name);
-	query_text(&q, ":kind", model_port_kind_name(port->kind));
-	query_text(&q, ":connector", port->type);
-	query_text(&q, ":mac", port->mac);
-	return p->fresh ? query_new(&q, &p->ids[NOUN_PORT][i], err)
-			: query_value(&q, &p->ids[NOUN_PORT][i], err);
+	(void)b;
+	query_bind_int(q, (*col)++, put_id(p->ids[NOUN_DEVICE], port->device));
+	query_bind_int(q, (*col)++, (int64_t)i);
+	query_bind_text(q, (*col)++, port->name);
+	query_bind_text(q, (*col)++, model_port_kind_name(port->kind));
+	query_bind_text(q, (*col)++, port->type);
+	query_bind_text(q, (*col)++, port->mac);
+}
+
+static int put_ports(struct put *p, struct err *err)
+{
+	const struct batch b = {.noun = NOUN_PORT,
+		.sql = port_sql,
+		.bind = bind_port,
+		.n = p->m->ports.n,
+		.ids = p->ids[NOUN_PORT],
+		.update = !p->fresh};
+
+	return put_batch(p, &b, err);
 }
 
 static int put_node(struct put *p, size_t i, struct err *err)
@@ -239,7 +266,7 @@ static int put_all(struct put *p, struct err *err)
 	if (rc == 0)
 		rc = each(p, m->templates.n, put_template, err);
 	if (rc == 0)
-		rc = each(p, m->ports.n, put_port, err);
+		rc = put_ports(p, err);
 	if (rc == 0)
 		rc = put_joins(p, err);
 	if (rc == 0)
@@ -257,6 +284,7 @@ int store_put_model(struct store *s, const struct model *m, struct err *err)
 	for (unsigned i = 0; i < NOUN_N; i++)
 		p.ids[i] = arena_alloc(
 			p.arena, (model_rows(m, (enum model_noun)i) + 1) * sizeof(int64_t));
+	model_parts(p.arena, m, &p.parts);
 	rc = put_all(&p, err);
 	arena_free(p.arena);
 	return rc;

@@ -10,6 +10,7 @@
 
 #include "agent/base/buf.h"
 #include "agent/base/mem.h"
+#include "inventory/store/store_batch.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -121,28 +122,25 @@ static void each_column(enum model_noun noun, struct buf *sql, const char *forma
 	}
 }
 
-/* Binds the columns, then ord, then the owner; for the site its id at the end. */
-static void write_sql(enum model_noun noun, bool fresh, struct buf *sql)
+/* A row's columns, then ord, then the owner, then the part where rows have one. */
+static void batch_sql(const struct batch *b, struct buf *head, struct buf *tuple, struct buf *tail)
 {
-	const struct table *t = &TABLES[noun < NOUN_N ? noun : 0];
+	const struct table *t = &TABLES[b->noun];
 	const char *owner = t->owner ? t->owner : "site_id";
+	const bool part = put_has_part(b->noun);
 
-	if (noun == NOUN_N) {
-		buf_add_text(sql, "UPDATE sites SET ");
-		each_column(noun, sql, "=");
-		buf_add_text(sql, " WHERE id = ?");
+	buf_addf(head, "INSERT INTO %s (", t->name);
+	each_column(b->noun, head, "name");
+	buf_addf(head, ", ord, %s%s) VALUES ", owner, part ? ", part" : "");
+	buf_add_char(tuple, '(');
+	each_column(b->noun, tuple, "?");
+	buf_addf(tuple, ", ?, ?%s)", part ? ", ?" : "");
+	if (!b->update)
 		return;
-	}
-	buf_addf(sql, "INSERT INTO %s (", t->name);
-	each_column(noun, sql, "name");
-	buf_addf(sql, ", ord, %s) VALUES (", owner);
-	each_column(noun, sql, "?");
-	buf_add_text(sql, ", ?, ?)");
-	if (fresh)
-		return;
-	buf_addf(sql, " ON CONFLICT (%s, name) DO UPDATE SET ", owner);
-	each_column(noun, sql, "excluded");
-	buf_add_text(sql, ", ord = excluded.ord RETURNING id");
+	buf_addf(tail, " ON CONFLICT (%s, name) DO UPDATE SET ", owner);
+	each_column(b->noun, tail, "excluded");
+	buf_addf(tail, ", ord = excluded.ord%s RETURNING id, ord",
+		part ? ", part = excluded.part" : "");
 }
 
 /* The owner's ord, then the columns; references as the ord of their row. */
@@ -173,6 +171,13 @@ static void read_sql(enum model_noun noun, struct buf *sql)
 		buf_addf(sql, " FROM %s t WHERE t.site_id = ? ORDER BY t.ord", t->name);
 }
 
+static void terms_sql(struct buf *sql)
+{
+	buf_add_text(sql, "UPDATE sites SET ");
+	each_column(NOUN_N, sql, "=");
+	buf_add_text(sql, " WHERE id = ?");
+}
+
 static struct query start(struct store *s, enum store_part part, enum model_noun noun)
 {
 	AUTO_BUF sql;
@@ -182,7 +187,7 @@ static struct query start(struct store *s, enum store_part part, enum model_noun
 		if (part == PART_ROWS_LOAD)
 			read_sql(noun, &sql);
 		else
-			write_sql(noun, part == PART_ROWS_NEW, &sql);
+			terms_sql(&sql);
 	}
 	return query_start_text(s, part, noun, buf_text(&sql));
 }
@@ -292,16 +297,25 @@ static void bind_row(struct put *p, struct query *q, int *col, enum model_noun n
 		bind_field(p, q, col, &fields.at[k], row);
 }
 
-static int put_row(struct put *p, enum model_noun noun, size_t i, struct err *err)
+static void bind_batch(struct put *p, const struct batch *b, struct query *q, int *col, size_t i)
 {
-	AUTO_QUERY q = start(p->s, p->fresh ? PART_ROWS_NEW : PART_ROWS_PUT, noun);
-	int col = 1;
+	bind_row(p, q, col, b->noun, i);
+	query_bind_int(q, (*col)++, (int64_t)i);
+	query_bind_id(q, (*col)++, owner_of(p, b->noun, i));
+	if (put_has_part(b->noun))
+		query_bind_int(q, (*col)++, (int64_t)put_part(p, b->noun, i));
+}
 
-	bind_row(p, &q, &col, noun, i);
-	query_bind_int(&q, col++, (int64_t)i);
-	query_bind_id(&q, col, owner_of(p, noun, i));
-	return p->fresh ? query_new(&q, &p->ids[noun][i], err)
-			: query_value(&q, &p->ids[noun][i], err);
+static int put_noun(struct put *p, enum model_noun noun, struct err *err)
+{
+	const struct batch b = {.noun = noun,
+		.sql = batch_sql,
+		.bind = bind_batch,
+		.n = model_rows(p->m, noun),
+		.ids = p->ids[noun],
+		.update = !p->fresh};
+
+	return put_batch(p, &b, err);
 }
 
 static int put_terms(struct put *p, struct err *err)
@@ -348,8 +362,7 @@ int put_rows(struct put *p, struct err *err)
 	int rc = put_terms(p, err);
 
 	for (size_t n = 0; rc == 0 && n < ORDER_N; n++)
-		for (size_t i = 0; rc == 0 && i < model_rows(p->m, ORDER[n]); i++)
-			rc = put_row(p, ORDER[n], i, err);
+		rc = put_noun(p, ORDER[n], err);
 	return rc == 0 ? put_notes(p, err) : rc;
 }
 

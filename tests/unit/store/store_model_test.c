@@ -329,6 +329,45 @@ TEST(damaged_rows_are_refused)
 	model_free(m);
 }
 
+/* Rows go by 32 at once, the rest one by one: ids must fit at every edge. */
+TEST(many_rows)
+{
+	static const size_t sizes[] = {31, 32, 33, 64, 65, 100};
+
+	for (size_t k = 0; k < sizeof sizes / sizeof *sizes; k++) {
+		struct model *m = sample_model(), *back;
+		const size_t first = m->ports.n;
+		struct store *s = fresh();
+
+		for (size_t i = 0; i < sizes[k]; i++) {
+			*vec_push(&m->ports) =
+				(struct port){.name = arena_printf(m->arena, "extra%zu", i),
+					.device = i % m->devices.n,
+					.kind = PORT_POWER};
+			*vec_push(&m->outlets) = (struct outlet){
+				.name = arena_printf(m->arena, "x%zu", i), .pdu = i % m->pdus.n};
+			*vec_push(&m->cords) =
+				(struct cord){.port = first + i, .outlet = m->outlets.n - 1};
+		}
+		for (int again = 0; again < 3; again++) {
+			assert_int_equal(put(s, m, NULL), 0);
+			assert_int_equal(store_load_model(s, NULL, &back, NULL), 0);
+			same_power(m, back);
+			same_rest(m, back);
+			model_free(back);
+			/* the second put finds some gone, some moved */
+			m->cords.at[m->cords.n - 1].outlet = m->cords.at[m->cords.n - 2].outlet;
+			m->cords.n -= 2;
+			m->ports.at[m->ports.n - 1].name = "renamed";
+			m->outlets.n--;
+			*vec_push(&m->cords) =
+				(struct cord){.port = m->ports.n - 1, .outlet = m->outlets.n - 1};
+		}
+		model_free(m);
+		store_close(s);
+	}
+}
+
 /* It has cpu and os as reported; one group is declared. */
 static void facts_that_are_no_longer_told_go(struct store *s, int64_t id)
 {
