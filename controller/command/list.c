@@ -1,5 +1,6 @@
 /* list - racks with their power and space, nodes, runs; one row each. */
 #include "agent/base/clock.h"
+#include "controller/command/drift_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/report/report.h"
@@ -99,16 +100,17 @@ static const struct noun {
 	const char *name;
 	int (*list)(const struct invocation *, struct store *, struct buf *, struct err *);
 } NOUNS[] = {{"racks", list_racks}, {"nodes", list_nodes}, {"runs", list_runs},
-	{"versions", list_versions}};
+	{"versions", list_versions}, {"drift", drift_view_list}};
 
 static int unknown_noun(const char *word, struct err *err)
 {
-	static const char *const names[] = {"racks", "nodes", "runs", "versions", NULL};
+	static const char *const names[] = {"racks", "nodes", "runs", "versions", "drift", NULL};
 	const char *near = err_nearest(word, names);
 
 	err_set(err, E_SYNTAX, "cannot list '%s'", word);
-	return err_hint(err, "%s%s%s", near ? "did you mean '" : "racks, nodes, runs or versions",
-		near ? near : "", near ? "'?" : "");
+	return err_hint(err, "%s%s%s",
+		near ? "did you mean '" : "racks, nodes, runs, versions or drift", near ? near : "",
+		near ? "'?" : "");
 }
 
 static int run_noun(const struct invocation *inv, const char *word)
@@ -151,14 +153,15 @@ static const struct option LIMIT[] = {
 
 const struct command COMMAND_LIST = {
 	.name = "list",
-	.args = "racks|nodes|runs|versions [SITE|NODES]",
+	.args = "racks|nodes|runs|versions|drift [SITE|NODES]",
 	.min_args = 1,
 	.max_args = 2,
-	.summary = "power and space per rack; nodes; runs; what the site was",
+	.summary = "power and space per rack; nodes; runs; what the site was; drift",
 	.about =
 		"racks: what each feed carries when the worst other feed is lost, against 80 % of its\n"
 		"breaker; nodes: of a range; runs: newest first; versions: each import that changed a\n"
-		"site, for 'audit diff DATE DATE' and 'export --at DATE'.\n",
+		"site, for 'audit diff DATE DATE' and 'export --at DATE'; drift: what the latest\n"
+		"'stoika check' or the daemon found on each node.\n",
 	.options = LIMIT,
 	.run = run_list,
 };

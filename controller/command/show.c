@@ -2,6 +2,7 @@
 #include "agent/base/clock.h"
 #include "controller/command/help.h"
 #include "controller/command/session.h"
+#include "controller/command/show_vars.h"
 #include "controller/command/table.h"
 #include "inventory/audit/power.h"
 
@@ -317,7 +318,9 @@ static int run(struct invocation *inv)
 	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
 		store_nodes(s, inv->arena, &rows, &err) < 0)
 		code = command_fail(inv, &err);
-	else if ((node = find_node(&rows, inv->args[0])) != NULL)
+	else if ((node = find_node(&rows, inv->args[0])) != NULL && option_get(inv, "vars"))
+		code = show_vars(inv, node);
+	else if (node)
 		code = show_node(inv, s, node, &err);
 	else
 		code = show_in_sites(inv, s, &err);
@@ -326,11 +329,17 @@ static int run(struct invocation *inv)
 	return code;
 }
 
+static const struct option OPTIONS[] = {
+	{"vars", 0, NULL, "of a node: what recipes are told, and where each value is from", false},
+	{0},
+};
+
 const struct command COMMAND_SHOW = {
 	.name = "show",
 	.args = "RACK|NODE",
 	.min_args = 1,
 	.max_args = 1,
 	.summary = "a rack with its elevation and feeds, or a node with its facts",
+	.options = OPTIONS,
 	.run = run,
 };

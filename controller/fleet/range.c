@@ -333,6 +333,8 @@ static const struct {
 	const char *key;
 	size_t offset;
 } KEYS[] = {
+	{"drift", offsetof(struct node_row, drift)},
+	{"location", offsetof(struct node_row, location)},
 	{"rack", offsetof(struct node_row, rack)},
 	{"role", offsetof(struct node_row, role)},
 	{"site", offsetof(struct node_row, site)},
@@ -343,7 +345,9 @@ static const struct {
 
 static const char *value_of(const struct node_row *row, size_t key)
 {
-	return *(const char *const *)((const char *)row + KEYS[key].offset);
+	const char *value = *(const char *const *)((const char *)row + KEYS[key].offset);
+
+	return value ? value : "";
 }
 
 static int find_key(struct range *r, struct str word, size_t at, size_t *key)

@@ -4,6 +4,7 @@
  *	gpu[01-16,20]   names, zero padding kept     a,b     union
  *	a,-b            without b                    a@b     in both
  *	rack=R1 role=gpu site=x state=ready type=y   ~regex  names by POSIX extended regex
+ *	location=hall drift=drift (the state of its newest report: ok, drift, failed ...)
  *	all             every node                   ( )     grouping
  *
  * '@' binds tighter than ','. Evaluated against the nodes of the store; a name

@@ -6,22 +6,41 @@
 #include <stdio.h>
 #include <string.h>
 
-static void check_period(const struct model_check *c, size_t row)
+static void check_period(const struct model_check *c, enum model_noun noun, size_t row,
+	const char *field, const char *text)
 {
-	const struct role *r = &c->m->roles.at[row];
-	struct model_problem p = {.code = E_SCHEMA, .noun = NOUN_ROLE, .row = row};
-	struct window w;
+	struct model_problem p = {.code = E_SCHEMA, .noun = noun, .row = row, .field = field};
 	int64_t seconds;
 
-	if (r->check_every && !period_parse(r->check_every, &seconds)) {
-		p.field = "check.every";
-		snprintf(p.hint, sizeof p.hint, "such as 30m, 6h or 1d");
-		check_tell(c, &p, "'%.40s' is no period", r->check_every);
-	}
-	if (r->check_window && !window_parse(r->check_window, &w)) {
-		p.field = "check.window";
-		snprintf(p.hint, sizeof p.hint, "two times of the day, such as 22:00-05:30");
-		check_tell(c, &p, "'%.40s' is no window", r->check_window);
+	if (!text || period_parse(text, &seconds))
+		return;
+	snprintf(p.hint, sizeof p.hint, "such as 30m, 6h or 1d");
+	check_tell(c, &p, "'%.40s' is no period", text);
+}
+
+static void check_window(
+	const struct model_check *c, enum model_noun noun, size_t row, const char *text)
+{
+	struct model_problem p = {
+		.code = E_SCHEMA, .noun = noun, .row = row, .field = "check.window"};
+	struct window w;
+
+	if (!text || window_parse(text, &w))
+		return;
+	snprintf(p.hint, sizeof p.hint, "two times of the day, such as 22:00-05:30");
+	check_tell(c, &p, "'%.40s' is no window", text);
+}
+
+static void check_times(const struct model_check *c)
+{
+	const struct model *m = c->m;
+
+	check_period(c, NOUN_N, 0, "check.every", m->check_every);
+	check_period(c, NOUN_N, 0, "check.splay", m->check_splay);
+	check_window(c, NOUN_N, 0, m->check_window);
+	for (size_t i = 0; i < m->roles.n; i++) {
+		check_period(c, NOUN_ROLE, i, "check.every", m->roles.at[i].check_every);
+		check_window(c, NOUN_ROLE, i, m->roles.at[i].check_window);
 	}
 }
 
@@ -50,8 +69,7 @@ void model_check_roles(const struct model_check *c)
 	struct arena *a = arena_new();
 	const char *const *names = names_of(m, a);
 
-	for (size_t i = 0; i < m->roles.n; i++)
-		check_period(c, i);
+	check_times(c);
 	for (size_t i = 0; m->roles.n > 0 && i < m->nodes.n; i++) {
 		struct model_problem p = {
 			.code = E_NOTFOUND, .noun = NOUN_NODE, .row = i, .field = "role"};

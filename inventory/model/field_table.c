@@ -94,6 +94,9 @@ static const struct model_field SITE[] = {
 	NUM("terms.power_factor", terms.power_factor, 1, NULL),
 	{.key = "terms.region", .kind = FIELD_WORD, .offset = AT(terms.region), .words = REGIONS},
 	NUM("terms.misc_w", terms.misc_w, WATTS_MAX, "W"),
+	TEXT("check.every", check_every),
+	TEXT("check.window", check_window),
+	TEXT("check.splay", check_splay),
 	VARS("vars", vars),
 };
 #undef ROW

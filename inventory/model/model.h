@@ -375,7 +375,7 @@ struct role {
 	const char *name;
 	const char *recipes; /* names with a blank between, NULL: none */
 	const char *vars;
-	const char *check_every, *check_window; /* as in period.h; NULL: the daemon's */
+	const char *check_every, *check_window; /* NULL: the site's */
 	unsigned line;
 };
 
@@ -395,6 +395,8 @@ struct model {
 	const char *site, *about; /* about NULL */
 	const char *file;         /* imported from, NULL */
 	const char *vars;
+	/* how often nodes are looked at, at which time of day, spread over how long; period.h */
+	const char *check_every, *check_window, *check_splay;
 	struct vec(struct location) locations;
 	struct vec(struct rack) racks;
 	struct vec(struct cooling_zone) zones;

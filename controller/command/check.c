@@ -1,0 +1,201 @@
+/* check - how far nodes are from what their roles, or the recipes named, describe. */
+#include "agent/base/clock.h"
+#include "controller/command/drift_view.h"
+#include "controller/command/table.h"
+#include "controller/serve/look.h"
+#include "inventory/model/period.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#define TEXT_MAX (64u << 20)
+
+struct checking {
+	struct store *store;
+	struct keys keys;
+	unsigned parallel;
+	int64_t every; /* seconds, 0: once */
+	uint64_t count;
+	bool terminal;
+	size_t n, done;
+	enum exit_code code;
+};
+
+static int read_number(const struct invocation *inv, const char *name, uint64_t most, uint64_t *out,
+	struct err *err)
+{
+	const char *text = option_get(inv, name);
+
+	if (text && (!str_to_u64(str_of(text), out) || *out == 0 || *out > most))
+		return err_set(err, E_SYNTAX, "--%s is a number from 1 to %llu, not '%s'", name,
+			(unsigned long long)most, text);
+	return 0;
+}
+
+static int read_options(const struct invocation *inv, struct checking *c, struct err *err)
+{
+	const char *every = option_get(inv, "every");
+	uint64_t parallel = 0;
+	int rc = read_number(inv, "parallel", 4096, &parallel, err);
+
+	c->parallel = (unsigned)parallel;
+	c->count = every ? UINT64_MAX : 1;
+	if (rc == 0 && every && !period_parse(every, &c->every)) {
+		err_set(err, E_SYNTAX, "--every '%s' is no period", every);
+		return err_hint(err, "such as 30s, 10m or 1h");
+	}
+	if (rc == 0 && option_get(inv, "count") && !every)
+		return err_set(err, E_SYNTAX, "--count needs --every");
+	return rc < 0 ? rc : read_number(inv, "count", UINT32_MAX, &c->count, err);
+}
+
+/* Nothing but unreachable nodes is a matter of its own; else the last look decides. */
+static void take_code(struct checking *c, const struct drift_reports *reports)
+{
+	bool unreached = reports->n > 0;
+
+	c->code = EXIT_OK;
+	vec_each(reports, const struct drift_report, r) {
+		unreached = unreached && r->state == DRIFT_UNREACHABLE;
+		if (r->state != DRIFT_OK && r->state != DRIFT_UNKNOWN)
+			c->code = EXIT_SOME;
+	}
+	if (unreached)
+		c->code = EXIT_UNREACHED;
+}
+
+static void on_report(void *ctx, const struct drift_report *r)
+{
+	struct checking *c = ctx;
+
+	(void)r;
+	c->done++;
+	if (c->terminal)
+		fprintf(stderr, "\r\033[K%zu of %zu nodes looked at", c->done, c->n);
+}
+
+static void print_text(const struct invocation *inv, const struct drift_reports *reports,
+	const struct node_refs *bare)
+{
+	AUTO_BUF text = {0};
+
+	buf_init(&text, TEXT_MAX);
+	drift_view_table(reports, clock_wall() / CLOCK_SEC, option_get(inv, "diff") != NULL, &text);
+	drift_view_sum(reports, &text);
+	if (bare->n > 0)
+		buf_addf(&text, "not looked at, as their roles list no recipe: %s%s\n",
+			bare->at[0]->name, bare->n > 1 ? " and others" : "");
+	session_print_lines(&text);
+}
+
+static void print_json(const struct drift_reports *reports, const struct node_refs *bare)
+{
+	AUTO_JSON doc = json_object();
+	json_t *nodes = json_array(), *without = json_array();
+
+	vec_each(reports, const struct drift_report, r)
+		json_array_append_new(nodes, drift_view_json(r));
+	for (size_t i = 0; i < bare->n; i++)
+		json_array_append_new(without, json_string(bare->at[i]->name));
+	json_object_set_new(doc, "nodes", nodes);
+	json_object_set_new(doc, "without_recipes", without);
+	session_print_json(doc);
+}
+
+/* The recipes of all --recipe, with a blank between; NULL when none is named. */
+static const char *recipes_of(const struct invocation *inv)
+{
+	const char *all = NULL;
+
+	for (unsigned i = 0; i < option_count(inv, "recipe"); i++)
+		all = all ? arena_printf(inv->arena, "%s %s", all, option_at(inv, "recipe", i))
+			  : option_at(inv, "recipe", i);
+	return all;
+}
+
+/* One look at the nodes, which are read anew: the inventory may have changed since the last. */
+static int check_once(const struct invocation *inv, struct checking *c, struct err *err)
+{
+	const struct look_opts o = {.recipes = recipes_of(inv),
+		.by = session_user(inv),
+		.parallel = c->parallel,
+		.kex = option_get(inv, "kex"),
+		.ctx = c,
+		.done = on_report};
+	struct drift_reports reports = VEC_INIT;
+	struct node_refs nodes = VEC_INIT, bare = VEC_INIT;
+	struct node_rows rows = VEC_INIT;
+	int rc = session_nodes(inv, c->store, inv->args[0], &rows, &nodes, err);
+
+	c->n = nodes.n;
+	c->done = 0;
+	if (rc == 0)
+		rc = look_at(c->store, &c->keys, inv->arena, &nodes, &o, &reports, &bare, err);
+	if (c->terminal)
+		fputs("\r\033[K", stderr);
+	drift_view_sort(&reports);
+	if (reports.n > 0 && inv->json)
+		print_json(&reports, &bare);
+	else if (reports.n > 0)
+		print_text(inv, &reports, &bare);
+	take_code(c, &reports);
+	vec_done(&reports);
+	vec_done(&bare);
+	vec_done(&nodes);
+	vec_done(&rows);
+	return rc;
+}
+
+static int check_all(const struct invocation *inv, struct checking *c, struct err *err)
+{
+	int rc = session_open(inv, STORE_WRITE, &c->store, err);
+
+	if (rc == 0)
+		rc = keys_load(store_path(c->store), &c->keys, err);
+	for (uint64_t i = 0; rc == 0 && i < c->count; i++) {
+		if (i > 0)
+			clock_sleep(c->every * CLOCK_SEC);
+		rc = check_once(inv, c, err);
+	}
+	return rc;
+}
+
+static int run_check(struct invocation *inv)
+{
+	struct checking c = {.terminal = !inv->json && isatty(STDERR_FILENO)};
+	struct err err;
+	int rc = read_options(inv, &c, &err);
+
+	if (rc == 0)
+		rc = check_all(inv, &c, &err);
+	keys_done(&c.keys);
+	store_close(c.store);
+	return rc < 0 ? command_fail(inv, &err) : (int)c.code;
+}
+
+static const struct option OPTIONS[] = {
+	{"recipe", 'r', "RECIPE", "look at this one instead of what the roles list", true},
+	{"diff", 'd', NULL, "show the beginning of each difference", false},
+	{"every", 'e', "PERIOD", "again and again: 30s, 10m, 1h", false},
+	{"count", 'n', "N", "with --every: that often", false},
+	{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false},
+	{"kex", 0, "LIST", "SSH key exchange methods to offer", false},
+	{0},
+};
+
+const struct command COMMAND_CHECK = {
+	.name = "check",
+	.args = "NODES",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "look for drift: what differs from the recipes of the nodes' roles",
+	.about =
+		"Each node is compared with all recipes that its role lists in the site file, and what\n"
+		"those need; nothing is changed. The report is kept: 'stoika list drift' shows the\n"
+		"newest of each node, 'drift=drift' is the range of nodes that have drifted, and\n"
+		"'stoika apply --roles NODES' heals them. A command without a guard differs each\n"
+		"time and is no drift. Exit status 1 when something drifted or failed.\n",
+	.options = OPTIONS,
+	.run = run_check,
+};
