@@ -3,8 +3,10 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/json.h"
+#include "agent/base/log.h"
 #include "agent/base/mem.h"
 #include "agent/facts/facts.h"
+#include "agent/fetch/fetch.h"
 #include "agent/run/session.h"
 #include "agent/version.h"
 
@@ -24,9 +26,13 @@ static const char HELP[] =
 	"usage: stoika-agent COMMAND\n"
 	"\n"
 	"  serve [--root DIR] [--state DIR] [--key FILE]\n"
-	"                  take one signed order on standard input, answer on standard output\n"
+	"                  take signed orders on standard input, answer on standard output\n"
+	"  resume [--root DIR] [--state DIR] [--key FILE]\n"
+	"                  go on with the run that never ended, if there is one; what the unit\n"
+	"                  stoika-agent-resume.service does after a boot\n"
 	"  facts [GROUP]   print what this node says of itself, as JSON\n"
 	"  gpu-probe       print the GPUs as JSON; started by facts in a process of its own\n"
+	"  fetch           download for a step; started by it in a process of its own\n"
 	"  version         print the version\n"
 	"  help            print this\n"
 	"\n"
@@ -56,34 +62,75 @@ static const char *self_path(char path[static PATH_MAX])
 	return path;
 }
 
-static int cmd_serve(int argc, char **argv)
+/* The options that both ways to run an order have; false: they are wrong. */
+static bool read_options(int argc, char **argv, struct session_opts *o)
 {
 	static const struct option options[] = {{"root", required_argument, NULL, 'r'},
 		{"state", required_argument, NULL, 's'}, {"key", required_argument, NULL, 'k'},
 		{NULL, 0, NULL, 0}};
-	char self[PATH_MAX];
-	struct session_opts o = {.root = "/",
-		.state = "/var/lib/stoika-agent",
-		.key = "/etc/stoika-agent/controller.pub",
-		.self = self_path(self),
-		.in = STDIN_FILENO,
-		.out = STDOUT_FILENO};
-	struct err err;
 	int c;
 
+	*o = (struct session_opts){.root = "/",
+		.state = "/var/lib/stoika-agent",
+		.key = "/etc/stoika-agent/controller.pub",
+		.in = STDIN_FILENO,
+		.out = STDOUT_FILENO};
 	while ((c = getopt_long(argc, argv, "", options, NULL)) >= 0) {
 		if (c == 'r')
-			o.root = optarg;
+			o->root = optarg;
 		else if (c == 's')
-			o.state = optarg;
+			o->state = optarg;
 		else if (c == 'k')
-			o.key = optarg;
+			o->key = optarg;
 		else
-			return say(EXIT_USAGE, HELP);
+			return false;
 	}
-	if (optind < argc)
+	return optind >= argc;
+}
+
+static int cmd_serve(int argc, char **argv)
+{
+	char self[PATH_MAX];
+	struct session_opts o;
+	struct err err;
+
+	if (!read_options(argc, argv, &o))
 		return say(EXIT_USAGE, HELP);
+	o.self = self_path(self);
 	return session_serve(&o, &err) < 0 ? fail(&err) : EXIT_SUCCESS;
+}
+
+static bool is_well(const struct run_outcome *out)
+{
+	return out->state == RESULT_OK || out->state == RESULT_CHANGED || out->rebooting ||
+	       out->waits;
+}
+
+/* Without a run to go on with there is nothing to do and nothing to say. */
+static int cmd_resume(int argc, char **argv)
+{
+	char self[PATH_MAX];
+	struct session_opts o;
+	struct run_outcome out;
+	struct err err;
+	int rc;
+
+	if (!read_options(argc, argv, &o))
+		return say(EXIT_USAGE, HELP);
+	o.self = self_path(self);
+	rc = session_resume(&o, &out, &err);
+	if (rc < 0)
+		return fail(&err);
+	if (rc > 0)
+		return EXIT_SUCCESS;
+	log_set_level(LOG_INFO);
+	if (is_well(&out))
+		log_info("run resumed", "state",
+			out.rebooting ? "rebooting" : result_name(out.state), "reason", out.reason);
+	else
+		log_err("run resumed", "state", result_name(out.state), "reason", out.reason,
+			"hint", out.hint);
+	return is_well(&out) ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
 static int cmd_facts(int argc, char **argv)
@@ -117,6 +164,12 @@ static int cmd_gpu_probe(int argc, char **argv)
 	return argc > 1 ? say(EXIT_USAGE, HELP) : facts_gpu_probe();
 }
 
+static int cmd_fetch(int argc, char **argv)
+{
+	(void)argv;
+	return argc > 1 ? say(EXIT_USAGE, HELP) : fetch_main();
+}
+
 static int cmd_version(int argc, char **argv)
 {
 	(void)argv;
@@ -134,8 +187,10 @@ static const struct command {
 	int (*run)(int argc, char **argv);
 } COMMANDS[] = {
 	{"serve", cmd_serve},
+	{"resume", cmd_resume},
 	{"facts", cmd_facts},
 	{"gpu-probe", cmd_gpu_probe},
+	{FETCH_COMMAND, cmd_fetch},
 	{"version", cmd_version},
 	{"help", cmd_help},
 	{"--version", cmd_version},

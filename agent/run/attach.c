@@ -1,11 +1,51 @@
-/* attach - follows the journal of a run, from where the controller left off to its end. */
+/*
+ * attach - follows the journal of a run, from where the controller left off to its end.
+ *
+ * A run that has just asked for a reboot, or whose node has just come up again, is not at work for
+ * a moment and yet not interrupted: it is waited for.
+ */
 #include "agent/base/clock.h"
 #include "agent/run/journal.h"
 #include "agent/run/session_priv.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define POLL (100 * CLOCK_MS)
+#define POLL        (100 * CLOCK_MS)
+#define WITHIN_SECS 900
+#define AFTER_BOOT  (60 * CLOCK_SEC) /* until the unit that goes on with the run is at work */
+#define REASON_MAX  200
+
+/* Where the journal of a run ends now. */
+struct tail {
+	json_t *end;        /* its end; NULL: it has none yet */
+	bool rebooting;     /* the last record says so */
+	bool same_boot;     /* and the node has not gone down yet */
+	int64_t at, within; /* wall, of that; seconds */
+	char waits[REASON_MAX];
+};
+
+static void note(const struct session *s, struct tail *t, const json_t *record)
+{
+	const char *ev = json_get_str(record, "ev", "");
+
+	t->rebooting = strcmp(ev, "rebooting") == 0;
+	t->same_boot = strcmp(json_get_str(record, "boot_id", ""), s->boot_id) == 0;
+	t->at = json_get_int(record, "at", 0);
+	t->within = json_get_int(record, "within", WITHIN_SECS) * CLOCK_SEC;
+	snprintf(t->waits, sizeof t->waits, "%s",
+		strcmp(ev, "waits") == 0 ? json_get_str(record, "why", "") : "");
+	if (strcmp(ev, "end") == 0 && !t->end)
+		t->end = json_deep_copy(record);
+}
+
+/* When a run that is not at work will be, if ever. */
+static bool may_go_on(const struct tail *t, int64_t since)
+{
+	if (!t->rebooting)
+		return false;
+	return t->same_boot ? clock_wall() < t->at + t->within : clock_mono() < since + AFTER_BOOT;
+}
 
 /* The run holds the node, so more may come. */
 static bool is_running(const struct session *s, const char *run)
@@ -29,40 +69,38 @@ static void final_of(json_t *final, const json_t *end)
 	}
 }
 
-/* end NULL: the run never came to one. */
-static void send_final(struct session *s, const char *run, const json_t *end)
+/* Without an end the run never came to one. */
+static void send_final(struct session *s, const char *run, const struct tail *t)
 {
 	AUTO_JSON final = message_new("final");
+	char hint[REASON_MAX];
 
 	json_put_str(final, "run", run);
-	if (end) {
-		final_of(final, end);
+	if (t->end) {
+		final_of(final, t->end);
 	} else {
 		json_put_str(final, "state", result_name(RESULT_INTERRUPTED));
-		json_put_str(final, "reason",
-			"the run never came to its end; apply again to go on from there");
+		json_put_str(
+			final, "reason", t->waits[0] ? t->waits : "the run never came to its end");
+		snprintf(hint, sizeof hint, "stoika run resume %s", run);
+		json_put_str(final, "hint", hint);
 	}
 	channel_send(&s->channel, final);
 }
 
-static bool is_end(const json_t *record)
-{
-	return strcmp(json_get_str(record, "ev", ""), "end") == 0;
-}
-
-/* What is in the journal now; *end is set when that is its end. */
-static int send_records(struct session *s, struct journal_reader *r, json_t **end, struct err *err)
+/* What is in the journal now. */
+static int send_records(
+	struct session *s, struct journal_reader *r, struct tail *t, struct err *err)
 {
 	json_t *record;
 	int rc = 0;
 
-	while (!*end && (rc = journal_reader_next(r, &record, err)) == 1) {
+	while (!t->end && (rc = journal_reader_next(r, &record, err)) == 1) {
 		channel_send_event(&s->channel, record);
-		if (is_end(record))
-			*end = json_incref(record);
+		note(s, t, record);
 		json_decref(record);
 	}
-	return *end ? 0 : rc;
+	return t->end ? 0 : rc;
 }
 
 static void drain(struct session *s)
@@ -71,17 +109,22 @@ static void drain(struct session *s)
 
 	while (channel_peek(&s->channel, &f, NULL) == 1) {
 	}
+	channel_keep_alive(&s->channel);
 }
 
-static int follow(struct session *s, struct journal_reader *r, json_t **end, struct err *err)
+static int follow(struct session *s, struct journal_reader *r, struct tail *t, struct err *err)
 {
+	const int64_t since = clock_mono();
+
 	for (;;) {
 		const bool running = is_running(s, s->order.run);
-		const int rc = send_records(s, r, end, err);
+		const int rc = send_records(s, r, t, err);
 
 		/* Asked before reading, so that an end written in between is still seen. */
-		if (rc < 0 || *end || !running || s->channel.dead)
+		if (rc < 0 || t->end || s->channel.dead)
 			return rc;
+		if (!running && !may_go_on(t, since))
+			return 0;
 		clock_sleep(POLL);
 		drain(s);
 	}
@@ -97,38 +140,60 @@ static int open_journal(struct session *s, struct journal_reader **r, struct err
 		if (rc != -E_NOTFOUND || !running || s->channel.dead)
 			return rc;
 		clock_sleep(POLL);
+		drain(s);
 	}
 }
 
 int attach_run(struct session *s, struct err *err)
 {
-	AUTO_JSON end = NULL;
+	struct tail t = {0};
 	struct journal_reader *r;
 	int rc = open_journal(s, &r, err);
 
 	if (rc < 0)
 		return rc;
-	rc = follow(s, r, &end, err);
+	rc = follow(s, r, &t, err);
 	journal_reader_close(r);
 	if (rc == 0)
-		send_final(s, s->order.run, end);
+		send_final(s, s->order.run, &t);
+	json_drop(&t.end);
 	return rc;
 }
 
-static int keep_end(void *ctx, const json_t *record, struct err *err)
+int attach_send_past(struct session *s, const char *run, struct err *err)
 {
-	json_t **end = ctx;
+	struct tail t = {0};
+	struct journal_reader *r;
+	int rc = journal_reader_open(s->state, run, s->order.after, &r, err);
+
+	if (rc < 0)
+		return rc;
+	rc = send_records(s, r, &t, err);
+	journal_reader_close(r);
+	json_drop(&t.end);
+	return rc;
+}
+
+struct last {
+	const struct session *session;
+	struct tail tail;
+};
+
+static int see_last(void *ctx, const json_t *record, struct err *err)
+{
+	struct last *l = ctx;
 
 	(void)err;
-	if (is_end(record) && !*end)
-		*end = json_deep_copy(record);
+	note(l->session, &l->tail, record);
 	return 0;
 }
 
 void attach_send_final(struct session *s, const char *run)
 {
-	AUTO_JSON end = NULL;
+	struct last l = {.session = s};
 
-	(void)journal_read(s->state, run, 0, keep_end, &end, NULL);
-	send_final(s, run, end);
+	(void)journal_read(s->state, run, 0, see_last, &l, NULL);
+	if (!l.tail.rebooting)
+		send_final(s, run, &l.tail);
+	json_drop(&l.tail.end);
 }

@@ -8,11 +8,13 @@
 
 #include "agent/base/arena.h"
 #include "agent/base/buf.h"
+#include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
 #include "agent/base/sign.h"
 #include "agent/base/vec.h"
+#include "agent/run/serial.h"
 #include "agent/unpack/unpack.h"
 
 #include <dirent.h>
@@ -161,6 +163,20 @@ int bundle_open(const struct bundle_store *s, struct arena *a, const char *diges
 		return b->files;
 	*out = b;
 	return 0;
+}
+
+int bundle_vet(const struct bundle_store *s, const struct bundle *b, int64_t now, struct err *err)
+{
+	char expired[24];
+	int rc;
+	if (now >= b->m.expires) {
+		clock_format(b->m.expires * CLOCK_SEC, expired);
+		err_set(err, E_VERIFY, "bundle: it expired at %s", expired);
+		return err_hint(err, "apply again, which makes a new bundle; or check the node's "
+				     "clock (date -u)");
+	}
+	rc = serial_check(s->dirfd, &b->m, err);
+	return rc == 0 ? serial_note(s->dirfd, &b->m, err) : rc;
 }
 
 void bundle_close(struct bundle *b)
@@ -418,6 +434,8 @@ int bundle_in_begin(const struct bundle_store *s, struct str manifest, struct st
 	int rc = manifest_parse(in->arena, manifest, &in->m, err);
 	if (!rc)
 		rc = manifest_check(manifest, sig, s->key, now, &in->m, err);
+	if (!rc)
+		rc = serial_check(s->dirfd, &in->m, err);
 	if (!rc)
 		rc = begin(in, manifest, sig, err);
 	if (rc)

@@ -4,7 +4,8 @@
  * STATE/bundles/DIGEST/{manifest,manifest.sig,files/...}. Received into a
  * temporary folder, unpacked in a confined child, every file's size and hash
  * compared, fsync'd, then renamed into place; so a folder with a digest's name
- * is complete. Old ones beyond the newest BUNDLE_KEEP are removed.
+ * is complete. Old ones beyond the newest BUNDLE_KEEP are removed. One that is
+ * older than another of its name that this node has seen is refused (serial.h).
  */
 #pragma once
 
@@ -25,6 +26,9 @@ int bundle_list(const struct bundle_store *s, struct arena *a, const char **out,
 /* E_NOTFOUND when absent; E_VERIFY when the manifest on disk does not match its digest. */
 int bundle_open(const struct bundle_store *s, struct arena *a, const char *digest,
 	struct bundle **out, struct err *err);
+/* Whether it may be used now: not expired, not older than what was seen; that is noted. E_VERIFY.
+ */
+int bundle_vet(const struct bundle_store *s, const struct bundle *b, int64_t now, struct err *err);
 void bundle_close(struct bundle *b);
 const struct manifest_file *bundle_find(const struct bundle *b, const char *path);
 /* A whole file, checked against its hash. */

@@ -11,7 +11,7 @@
 
 void channel_init(struct channel *c, int in, int out)
 {
-	*c = (struct channel){.in = in, .out = out};
+	*c = (struct channel){.in = in, .out = out, .dead = out < 0, .sent = clock_mono()};
 	frame_reader_init(&c->reader, false);
 }
 
@@ -22,6 +22,8 @@ void channel_done(struct channel *c)
 
 void channel_send_bytes(struct channel *c, struct str bytes)
 {
+	if (bytes.n > 0)
+		c->sent = clock_mono();
 	while (!c->dead && bytes.n > 0) {
 		const ssize_t n = write(c->out, bytes.p, bytes.n);
 
@@ -42,9 +44,26 @@ void channel_send(struct channel *c, const json_t *message)
 		channel_send_bytes(c, buf_str(&out));
 }
 
+void channel_keep_alive(struct channel *c)
+{
+	AUTO_JSON m = NULL;
+
+	if (c->dead || clock_mono() - c->sent < SESSION_ALIVE)
+		return;
+	m = message_new("alive");
+	channel_send(c, m);
+}
+
 void channel_send_event(struct channel *c, const json_t *record)
 {
-	AUTO_JSON event = json_deep_copy(record);
+	static const char *const ours[] = {"args", "before", "after", "notify", NULL};
+	AUTO_JSON event = NULL;
+
+	if (c->dead)
+		return;
+	event = json_deep_copy(record);
+	for (const char *const *k = ours; *k; k++)
+		json_object_del(event, *k);
 
 	json_put_str(event, "t", "event");
 	channel_send(c, event);

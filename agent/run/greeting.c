@@ -68,6 +68,14 @@ static void put_bundles(const struct session *s, json_t *hello)
 	json_object_set_new(hello, "bundles", list);
 }
 
+static void put_name(const struct session *s, json_t *hello)
+{
+	AUTO_BUF name = {0};
+
+	order_read_name(s, &name);
+	json_put_text(hello, "name", buf_str(&name));
+}
+
 void greeting_read_ids(struct session *s)
 {
 	read_id(AT_FDCWD, "/proc/sys/kernel/random/boot_id", s->boot_id);
@@ -91,6 +99,8 @@ int greeting_send(struct session *s, struct err *err)
 	json_put_str(hello, "machine_id", s->machine_id);
 	json_put_str(hello, "hostname", host);
 	json_put_str(hello, "nonce", s->nonce);
+	json_put_str(hello, "key", sign_key_id(s->key));
+	put_name(s, hello);
 	put_bundles(s, hello);
 	put_busy(s, hello, &busy);
 	if (!busy)

@@ -100,8 +100,10 @@ int reception_open_bundle(struct session *s, struct err *err)
 {
 	int rc = bundle_open(&s->store, s->arena, s->order.bundle, &s->bundle, err);
 
-	if (rc != -E_NOTFOUND)
-		return rc;
-	rc = receive(s, err);
-	return rc < 0 ? rc : bundle_open(&s->store, s->arena, s->order.bundle, &s->bundle, err);
+	if (rc == -E_NOTFOUND) {
+		rc = receive(s, err);
+		if (rc == 0)
+			rc = bundle_open(&s->store, s->arena, s->order.bundle, &s->bundle, err);
+	}
+	return rc == 0 ? bundle_vet(&s->store, s->bundle, clock_wall() / CLOCK_SEC, err) : rc;
 }

@@ -6,6 +6,7 @@
  * cancel the other way. If the parent or the link dies, the child goes on to the
  * end in its journal. The node's lock lives in the child alone.
  */
+#include "agent/base/clock.h"
 #include "agent/base/mem.h"
 #include "agent/run/journal.h"
 #include "agent/run/session_priv.h"
@@ -30,6 +31,24 @@ struct relay {
 	bool broken; /* what the controller sends is no longer understood */
 };
 
+/* Canonical JSON: a text inside a value has its quotes escaped, so this can only be the key itself.
+ */
+static bool says(const struct frame *f, struct str word)
+{
+	return f->type == 'J' && str_find_str(f->payload, word) != STR_NONE;
+}
+
+static void keep_final(struct session *s, const struct frame *f)
+{
+	json_t *m = NULL;
+	const char *t;
+
+	if (message_parse(f->payload, &m, &t, NULL) < 0)
+		return;
+	json_decref(s->last);
+	s->last = m;
+}
+
 /* Frames go by whole and unchanged; only the last one is looked for. */
 static void watch_for_final(struct relay *r, struct str bytes)
 {
@@ -38,7 +57,10 @@ static void watch_for_final(struct relay *r, struct str bytes)
 
 	frame_reader_feed(&r->seen, bytes);
 	while (frame_reader_next(&r->seen, &f, &err) == 1)
-		r->final = r->final || channel_is_message(&f, "final");
+		if (says(&f, STR_LIT("\"t\":\"final\""))) {
+			r->final = true;
+			keep_final(r->session, &f);
+		}
 }
 
 /* False when the executor has closed its end. */
@@ -79,8 +101,9 @@ static void carry(struct relay *r)
 		struct pollfd p[3] = {{.fd = r->executor, .events = POLLIN},
 			{.fd = listens ? c->in : -1, .events = POLLIN}, {.fd = c->out}};
 
-		if (poll(p, 3, -1) < 0 && errno != EINTR)
+		if (poll(p, 3, (int)(SESSION_ALIVE / CLOCK_MS)) < 0 && errno != EINTR)
 			return;
+		channel_keep_alive(c);
 		if (p[0].revents && !carry_out(r))
 			return;
 		if (p[1].revents)
@@ -158,6 +181,7 @@ int relay_leave(void *ctx, struct err *err)
 	}
 	close(pair[1]);
 	mem_close_fd(&s->lock);
+	s->lock = -1;
 	relay(s, pair[0], pid);
 	close(pair[0]);
 	return 1;

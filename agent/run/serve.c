@@ -1,8 +1,10 @@
-/* serve - one session from greeting to final frame. */
+/* serve - one session from greeting to final frame, or to the end of the link when the order stays.
+ */
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
 #include "agent/facts/facts.h"
 #include "agent/run/journal.h"
+#include "agent/run/secret.h"
 #include "agent/run/session_priv.h"
 
 #include <errno.h>
@@ -18,10 +20,12 @@
 #define STAT_MAX     1024
 #define START_FIELD  20 /* of /proc/self/stat, counted from the one behind the name */
 
-static void send_refused(struct session *s, const struct err *err)
+static void send_refused(struct session *s, struct err *err)
 {
 	AUTO_JSON m = message_new("refused");
 
+	redact_line(s->redact, err->msg, sizeof err->msg);
+	redact_line(s->redact, err->hint, sizeof err->hint);
 	json_put_str(m, "code", ec_name(err->code));
 	json_put_str(m, "message", err->msg);
 	if (err->hint[0])
@@ -82,12 +86,29 @@ static bool on_cancelled(void *ctx)
 	else
 		while (!s->cancelled && channel_peek(&s->channel, &f, NULL) == 1)
 			s->cancelled = channel_is_message(&f, "cancel");
+	channel_keep_alive(&s->channel);
 	return s->cancelled;
 }
 
-static void send_final(struct session *s, const struct run_outcome *out)
+/* What the controller knows from the final before is not said again. */
+static void shorten(const struct session *s, json_t *m)
+{
+	static const char *const always[] = {"took_us", "process_us", NULL};
+	static const char *const same[] = {"counts", "plan_hash", NULL};
+
+	if (!s->again)
+		return;
+	for (const char *const *k = always; *k; k++)
+		json_object_del(m, *k);
+	for (const char *const *k = same; *k; k++)
+		if (s->last && json_equal(json_get(m, *k), json_get(s->last, *k)))
+			json_object_del(m, *k);
+}
+
+void session_send_final(struct session *s, const struct run_outcome *out)
 {
 	AUTO_JSON m = message_new("final");
+	json_t *whole;
 
 	json_put_str(m, "run", s->order.run);
 	json_put_str(m, "state", result_name(out->state));
@@ -101,10 +122,14 @@ static void send_final(struct session *s, const struct run_outcome *out)
 	json_put_int(m, "took_us", out->took / 1000);
 	json_put_int(m, "cpu_us", out->cpu / 1000);
 	json_put_int(m, "process_us", run_cpu() / 1000);
+	whole = json_copy(m);
+	shorten(s, m);
 	channel_send(&s->channel, m);
+	json_decref(s->last);
+	s->last = whole;
 }
 
-static int execute(struct session *s, struct err *err)
+static int execute(struct session *s, struct run_outcome *out, struct err *err)
 {
 	const struct run_env env = {.root = s->root,
 		.root_path = s->opts->root,
@@ -114,25 +139,36 @@ static int execute(struct session *s, struct err *err)
 		.boot_id = s->boot_id,
 		.ctx = s,
 		.event = on_event,
-		.before_change = relay_leave,
-		.cancelled = on_cancelled};
-	struct run_outcome out;
-	const int rc = run_execute(&env, &s->order, &out, err);
+		.before_change = s->channel.in < 0 ? NULL : relay_leave,
+		.cancelled = on_cancelled,
+		.papers = s->papers,
+		.redact = s->redact,
+		.resumed_by = s->resumed_by,
+		.memory = s->memory,
+		.unlisted = s->again};
+	const int rc = run_execute(&env, &s->order, out, err);
 
-	if (rc == 0)
-		send_final(s, &out);
+	if (rc == 0 && !out->rebooting)
+		session_send_final(s, out);
 	return rc < 0 ? rc : 0;
 }
 
-static int obey_run(struct session *s, struct err *err)
+int session_run(struct session *s, struct run_outcome *out, struct err *err)
 {
 	AUTO_JSON holder = session_holder(s);
 	AUTO_JSON other = NULL;
+	struct run_outcome own;
 	int rc = journal_lock(s->state, holder, &s->lock, &other, err);
 
-	if (rc == 0)
+	if (s->order.stay && !s->memory)
+		s->memory = run_memory_new();
+	if (rc == 0 && !s->bundle)
 		rc = reception_open_bundle(s, err);
-	return rc == 0 ? execute(s, err) : rc;
+	if (rc == 0)
+		rc = execute(s, out ? out : &own, err);
+	mem_close_fd(&s->lock);
+	s->lock = -1;
+	return rc;
 }
 
 static int obey_facts(struct session *s)
@@ -146,7 +182,20 @@ static int obey_facts(struct session *s)
 	channel_send(&s->channel, m);
 	out.took = clock_mono() - started;
 	out.cpu = run_cpu() - cpu;
-	send_final(s, &out);
+	session_send_final(s, &out);
+	return 0;
+}
+
+static int obey_rekey(struct session *s, struct err *err)
+{
+	struct run_outcome out = {.state = RESULT_OK};
+	bool changed;
+	const int rc = rekey_obey(s, &changed, err);
+
+	if (rc < 0)
+		return rc;
+	out.state = changed ? RESULT_CHANGED : RESULT_OK;
+	session_send_final(s, &out);
 	return 0;
 }
 
@@ -158,15 +207,16 @@ static int obey(struct session *s, struct err *err)
 	case ORDER_ATTACH:
 		return attach_run(s, err);
 	case ORDER_RESUME:
-	case ORDER_UNDO:
+		return resume_obey(s, err);
 	case ORDER_REKEY:
-		return err_set(err, E_UNSUPPORTED, "this agent does not know this kind of order");
+		return obey_rekey(s, err);
+	case ORDER_UNDO:
 	case ORDER_PLAN:
 	case ORDER_APPLY:
 	case ORDER_CHECK:
 		break;
 	}
-	return obey_run(s, err);
+	return session_run(s, NULL, err);
 }
 
 /* --- life of a session --- */
@@ -177,7 +227,7 @@ static int open_folder(const char *path, int *fd, struct err *err)
 	return *fd < 0 ? err_sys(err, errno, "cannot open the folder '%s'", path) : 0;
 }
 
-static int read_key(const char *path, struct sign_key **key, struct err *err)
+int session_read_key(const char *path, struct sign_key **key, struct err *err)
 {
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 	char text[KEY_FILE_MAX];
@@ -192,7 +242,7 @@ static int read_key(const char *path, struct sign_key **key, struct err *err)
 	return rc < 0 ? err_wrap(err, "'%s'", path) : 0;
 }
 
-static int open_session(struct session *s, struct err *err)
+int session_open(struct session *s, struct err *err)
 {
 	int rc;
 
@@ -206,15 +256,19 @@ static int open_session(struct session *s, struct err *err)
 	s->bundles = openat(s->state, "bundles", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (s->bundles < 0)
 		return err_sys(err, errno, "cannot open the folder of the bundles");
-	rc = read_key(s->opts->key, &s->key, err);
+	rc = session_read_key(s->opts->key, &s->key, err);
 	s->store = (struct bundle_store){.dirfd = s->bundles, .key = s->key};
 	return rc;
 }
 
-static void close_session(struct session *s)
+void session_close(struct session *s)
 {
 	bundle_close(s->bundle);
 	order_done(&s->order);
+	json_drop(&s->papers);
+	json_drop(&s->last);
+	redact_free(s->redact);
+	run_memory_free(s->memory);
 	sign_key_free(s->key);
 	mem_close_fd(&s->lock);
 	mem_close_fd(&s->bundles);
@@ -225,10 +279,25 @@ static void close_session(struct session *s)
 	arena_free(s->arena);
 }
 
+/* While the order says so: other orders, or the same once more, until the other side ends. */
+static int stay(struct session *s, bool *broken, struct err *err)
+{
+	int rc = 0;
+
+	while (rc == 0 && s->order.stay && !s->channel.dead && !s->channel.ended) {
+		s->cancelled = false;
+		rc = order_await_next(s, broken, err);
+		if (rc <= 0)
+			return rc;
+		rc = obey(s, err);
+	}
+	return rc;
+}
+
 /* Negative: refuse. *broken: the link is no use for that, or there is nobody to tell. */
 static int converse(struct session *s, bool *broken, struct err *err)
 {
-	int rc = open_session(s, err);
+	int rc = session_open(s, err);
 
 	if (rc < 0)
 		return rc;
@@ -240,7 +309,9 @@ static int converse(struct session *s, bool *broken, struct err *err)
 		*broken = true;
 		return err_set(err, E_NET, "the controller left without an order");
 	}
-	return rc < 0 ? rc : obey(s, err);
+	if (rc > 0)
+		rc = obey(s, err);
+	return rc < 0 ? rc : stay(s, broken, err);
 }
 
 int session_serve(const struct session_opts *o, struct err *err)
@@ -251,14 +322,17 @@ int session_serve(const struct session_opts *o, struct err *err)
 	int rc;
 
 	signal(SIGPIPE, SIG_IGN);
+	secret_guard();
 	s.arena = arena_new();
 	channel_init(&s.channel, o->in, o->out);
 	channel_send_bytes(&s.channel, STR_LIT(WIRE_MAGIC));
 	rc = converse(&s, &broken, err);
+	if (rc < 0)
+		redact_line(s.redact, err->msg, sizeof err->msg);
 	if (rc < 0 && !broken) {
 		send_refused(&s, err);
 		rc = 0;
 	}
-	close_session(&s);
+	session_close(&s);
 	return rc;
 }

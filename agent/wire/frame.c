@@ -3,6 +3,8 @@
 
 #include "agent/base/err.h"
 
+#include <string.h>
+
 #define HEAD      4u
 #define MAGIC_LEN (sizeof WIRE_MAGIC - 1)
 /* One whole frame, the start of the next ones from the same read, and the noise before. */
@@ -59,6 +61,14 @@ void frame_reader_init(struct frame_reader *r, bool want_magic)
 void frame_reader_done(struct frame_reader *r)
 {
 	buf_done(&r->in);
+}
+
+void frame_reader_wipe(struct frame_reader *r)
+{
+	if (!r->in.p)
+		return;
+	explicit_bzero(r->in.p, r->used);
+	explicit_bzero(r->in.p + r->in.n, r->in.room - r->in.n); /* what was moved to the front */
 }
 
 void frame_reader_feed(struct frame_reader *r, struct str bytes)

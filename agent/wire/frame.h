@@ -32,6 +32,8 @@ struct frame_reader {
 void frame_reader_init(struct frame_reader *r, bool want_magic);
 void frame_reader_done(struct frame_reader *r);
 void frame_reader_feed(struct frame_reader *r, struct str bytes);
+/* Zeros over the bytes that were handed out: they held a secret. */
+void frame_reader_wipe(struct frame_reader *r);
 /* 1 a frame, 0 more bytes are needed, negative: E_SYNTAX or E_LIMIT (the link is then useless). */
 int frame_reader_next(struct frame_reader *r, struct frame *f, struct err *err);
 

@@ -85,6 +85,7 @@ struct order {
 void order_format(const struct order *o, struct buf *out);
 int order_parse(struct arena *a, struct str body, struct order *out, struct err *err);
 void order_done(struct order *o);
+bool order_is_run_id(const char *z);
 /* What the signature of "again" covers: "again" LF nonce LF run LF SHA-256 of the last order's
  * body. */
 void order_again_text(

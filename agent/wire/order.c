@@ -37,7 +37,7 @@ static bool is_hex(const char *z, size_t n)
 	return strlen(z) == n && strspn(z, "0123456789abcdef") == n;
 }
 
-static bool is_run_id(const char *z)
+bool order_is_run_id(const char *z)
 {
 	const size_t n = strlen(z);
 
@@ -97,7 +97,7 @@ static const struct field {
 	bool (*fits)(const char *z);
 	const char *expected;
 } FIELDS[] = {
-	{"run", true, is_run_id, "a run id of a-z, 0-9 and '-', at most 64 long"},
+	{"run", true, order_is_run_id, "a run id of a-z, 0-9 and '-', at most 64 long"},
 	{"node", true, is_name, "a node's name"},
 	{"nonce", true, is_nonce, "32 hex digits"},
 	{"bundle", false, is_digest, "64 hex digits"},
