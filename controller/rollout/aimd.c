@@ -1,8 +1,9 @@
 #include "controller/rollout/aimd.h"
 
-#define SLOW   4.0  /* times the best: the queue is ours */
-#define FORGET 1.02 /* the best of late slowly becomes worse, so that a changed wire is believed \
-		     */
+#define SLOW 4.0 /* times the best: the queue is ours */
+#define FORGET                                                                            \
+	1.02 /* the best of late slowly becomes worse, so that a changed wire is believed \
+	      */
 #define WINDOW_1 1.0
 
 void aimd_init(struct aimd *a, unsigned max)

@@ -1,5 +1,7 @@
 /* rollout - units, stages and limits; domains are numbers, so that a question costs a few look-ups.
  */
+#include "controller/rollout/rollout.h"
+
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
 #include "controller/rollout/rollout_priv.h"
@@ -318,6 +320,11 @@ int64_t rollout_next(const struct rollout *r)
 	return r->soaking ? r->stages.at[r->stage].rest + soak_of(r, r->stage) : INT64_MAX;
 }
 
+int64_t rollout_window(const struct rollout *r, int64_t wall)
+{
+	return rollout_window_opens(&r->policy, wall);
+}
+
 /* What holds all, or all of a later stage, is not written to each of them. */
 static enum rollout_limit limit_of(const struct rollout *r, const struct unit *u)
 {
@@ -328,6 +335,14 @@ static enum rollout_limit limit_of(const struct rollout *r, const struct unit *u
 	if (u->stage > r->stage)
 		return r->soaking && u->stage == r->stage + 1 ? LIMIT_SOAK : LIMIT_STAGE;
 	return u->held;
+}
+
+static void name_stage(struct buf *words, unsigned stage)
+{
+	if (stage == 0)
+		buf_add_text(words, "the canaries");
+	else
+		buf_addf(words, "wave %u", stage);
 }
 
 enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf *words)
@@ -345,20 +360,22 @@ enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf
 		buf_add_text(words, "the window is closed");
 		break;
 	case LIMIT_STAGE:
-		buf_addf(words, "stage %u is not at rest", u->stage - 1);
+		name_stage(words, r->stage);
+		buf_add_text(words, r->stage == 0 ? " have not ended" : " has not ended");
 		break;
 	case LIMIT_SOAK:
-		buf_addf(words, "stage %u is watched for a while", u->stage - 1);
+		name_stage(words, r->stage);
+		buf_add_text(words, r->stage == 0 ? " are watched" : " is watched");
 		break;
 	case LIMIT_CONCURRENCY:
 		buf_addf(words, "%u at work, %u at once", u->held_have, u->held_most);
 		break;
 	case LIMIT_UNAVAILABLE:
-		buf_addf(words, "max_unavailable: %u of %u are away", u->held_have, u->held_most);
+		buf_addf(words, "max_unavailable: %u away, %u allowed", u->held_have, u->held_most);
 		break;
 	case LIMIT_BUDGET:
 	case LIMIT_PAIR:
-		buf_addf(words, "%s %s: %u of %u away", d->kind, d->value, u->held_have,
+		buf_addf(words, "%s %s: %u away, %u allowed", d->kind, d->value, u->held_have,
 			u->held_most);
 		break;
 	case LIMIT_POWER:

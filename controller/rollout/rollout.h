@@ -101,3 +101,5 @@ enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf
 /* The next time at which admit may say more though nothing is told: a soak's end; INT64_MAX: none.
  */
 int64_t rollout_next(const struct rollout *r);
+/* Wall seconds at which the window is open next; wall itself when it is. */
+int64_t rollout_window(const struct rollout *r, int64_t wall);

@@ -112,7 +112,7 @@ TEST(a_canary_of_each_class_goes_first)
 				 "a1:type=x a2:type=x b1:type=y b2:type=y a10:type=x", NULL),
 		0);
 	assert_string_equal(admit(&c, 0), "a1 b1");
-	assert_string_equal(held(&c, "a2", LIMIT_STAGE), "stage 0 is not at rest");
+	assert_string_equal(held(&c, "a2", LIMIT_STAGE), "the canaries have not ended");
 	settle(&c, "a1", NODE_DONE);
 	assert_string_equal(admit(&c, 0), "");
 	settle(&c, "b1", NODE_DONE);
@@ -147,7 +147,7 @@ TEST(soak_is_waited_for)
 	c.now = INT64_C(5000000000);
 	settle(&c, "n1", NODE_DONE);
 	assert_string_equal(admit(&c, 0), "");
-	assert_string_equal(held(&c, "n2", LIMIT_SOAK), "stage 1 is watched for a while");
+	assert_string_equal(held(&c, "n2", LIMIT_SOAK), "wave 1 is watched");
 	assert_true(rollout_next(c.r) == INT64_C(15000000000));
 	c.now = INT64_C(15000000000);
 	assert_string_equal(admit(&c, 0), "n2");
@@ -166,7 +166,8 @@ TEST(max_unavailable_counts_everybody)
 			"!n1 n2 n3 n4", NULL),
 		0);
 	assert_string_equal(admit(&c, 0), "n2"); /* the one that is away counts */
-	assert_string_equal(held(&c, "n3", LIMIT_UNAVAILABLE), "max_unavailable: 2 of 2 are away");
+	assert_string_equal(
+		held(&c, "n3", LIMIT_UNAVAILABLE), "max_unavailable: 2 away, 2 allowed");
 	assert_string_equal(held(&c, "n1", LIMIT_AWAY), "drained or down by others");
 	settle(&c, "n2", NODE_FAILED); /* and so does one that failed */
 	assert_string_equal(admit(&c, 0), "");
@@ -189,8 +190,8 @@ TEST(budgets_hold_by_domain)
 		0);
 	/* feed A has four nodes, so two at once */
 	assert_string_equal(admit(&c, 0), "n1 n3 n5");
-	assert_string_equal(held(&c, "n2", LIMIT_BUDGET), "rack R1: 1 of 1 away");
-	assert_string_equal(held(&c, "n4", LIMIT_BUDGET), "feed A: 2 of 2 away");
+	assert_string_equal(held(&c, "n2", LIMIT_BUDGET), "rack R1: 1 away, 1 allowed");
+	assert_string_equal(held(&c, "n4", LIMIT_BUDGET), "feed A: 2 away, 2 allowed");
 	settle(&c, "n3", NODE_DONE);
 	assert_string_equal(admit(&c, 0), "n4");
 	end(&c);
@@ -204,7 +205,7 @@ TEST(a_pair_is_never_out_together)
 				 "s1:mirror=m s2:mirror=m s3", NULL),
 		0);
 	assert_string_equal(admit(&c, 0), "s1 s3");
-	assert_string_equal(held(&c, "s2", LIMIT_PAIR), "mirror m: 1 of 1 away");
+	assert_string_equal(held(&c, "s2", LIMIT_PAIR), "mirror m: 1 away, 1 allowed");
 	settle(&c, "s1", NODE_FAILED);
 	assert_string_equal(admit(&c, 0), ""); /* its twin carries the load alone now */
 	end(&c);

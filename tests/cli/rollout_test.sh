@@ -1,0 +1,39 @@
+#!/bin/sh
+# A rollout foretold from a shipped inventory: canaries, waves, limits and what is said of bad policies.
+# shellcheck disable=SC1091,SC2154 # check.sh is found from where this stands, and sets STOIKA
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tests/check.sh"
+
+export STOIKA_DB="$PWD/stoika.db"
+expect 0 "$STOIKA" init
+expect 0 "$STOIKA" import "$TOP/inventory/examples/enterprise.yaml"
+
+expect 0 "$STOIKA" rollout explain all
+says "policy 'preset', 38 nodes"
+says '0:00  canaries   3  db01,gpu01,mds01'
+says 'the canaries have not ended'
+says 'rack G1: 1 away, 1 allowed'
+says 'all who can are back after'
+
+printf 'waves: [100%%]\ncanary: {count: 0}\nbudgets: {leaf: 4, rack: 2}\nmax_unavailable: 8\n' > p.yaml
+expect 0 "$STOIKA" rollout explain 'role=gpu' --policy p.yaml --takes 10
+says 'wave 1'
+unsaid 'canaries'
+says 'leaf .*: 4 away, 4 allowed'
+
+expect 0 "$STOIKA" --json rollout explain 'role=gpu' --policy p.yaml
+cp "$CHECK_DIR/out" told.json
+ok 'every node goes once, and all of them' sh -c \
+	'[ "$(jq -r ".turns[].nodes[]" told.json | sort -u | wc -l)" = "$(jq .nodes told.json)" ] &&
+	[ "$(jq -r ".turns[].nodes[]" told.json | wc -l)" = "$(jq .nodes told.json)" ]'
+
+printf 'waves: [1, 5%%]\n' > bad.yaml
+expect 3 "$STOIKA" rollout explain all --policy bad.yaml
+warns 'bad.yaml:1:12: error: the last wave must be 100%'
+printf 'max_unavailable: 1\nunit: rack\n' > never.yaml
+expect 2 "$STOIKA" rollout explain all --policy never.yaml
+warns 'it could never go'
+warns 'hint: raise max_unavailable'
+expect 2 "$STOIKA" rollout explain all --takes 0
+expect 0 "$STOIKA" rollout states
+says '"verify" -> "returned"'
