@@ -159,20 +159,25 @@ struct str edit_field(struct str line, unsigned n)
 
 /* --- undo --- */
 
-static void keep_folders(const struct step_env *env, const char *path, json_t *into)
+void edit_keep_folders(const struct step_env *env, const char *path, json_t *made)
 {
 	char folder[PATH_MAX], *slash;
 	struct stat st;
 
-	if (!json_get(into, MADE))
-		json_object_set_new(into, MADE, json_array());
 	snprintf(folder, sizeof folder, "%s", path);
 	while ((slash = strrchr(folder, '/')) && slash != folder) {
 		*slash = '\0';
 		if (fs_stat(env->root, folder, true, &st, NULL) == 0)
 			return;
-		json_array_append_new(json_get(into, MADE), json_string(folder));
+		json_array_append_new(made, json_string(folder));
 	}
+}
+
+static void keep_folders(const struct step_env *env, const char *path, json_t *into)
+{
+	if (!json_get(into, MADE))
+		json_object_set_new(into, MADE, json_array());
+	edit_keep_folders(env, path, json_get(into, MADE));
 }
 
 int edit_keep(const struct step_env *env, const char *path, json_t *into, struct err *err)
@@ -184,9 +189,8 @@ int edit_keep(const struct step_env *env, const char *path, json_t *into, struct
 	return rc;
 }
 
-static int drop_folders(const struct step_env *env, const json_t *before, struct err *err)
+int edit_drop_folders(const struct step_env *env, const json_t *made, struct err *err)
 {
-	const json_t *made = json_get(before, MADE);
 	AUTO_JSON absent = json_object();
 	int rc = 0;
 
@@ -211,7 +215,7 @@ int edit_restore(const struct step_env *env, const char *path, struct edit_past 
 		report_differs(rep, "brought back");
 	if (rc == 0)
 		rc = keep_restore(env, path, past.before, past.after, err);
-	return rc < 0 ? rc : drop_folders(env, past.before, err);
+	return rc < 0 ? rc : edit_drop_folders(env, json_get(past.before, MADE), err);
 }
 
 int edit_keep_lines(
@@ -240,5 +244,5 @@ int edit_restore_lines(const struct step_env *env, const struct own_lines *ours,
 
 	if (changed)
 		report_differs(rep, "brought back");
-	return rc < 0 ? rc : drop_folders(env, past.before, err);
+	return rc < 0 ? rc : edit_drop_folders(env, json_get(past.before, MADE), err);
 }

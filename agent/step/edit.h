@@ -59,3 +59,7 @@ int edit_keep_lines(
 	const struct step_env *env, const struct own_lines *ours, json_t **out, struct err *err);
 int edit_restore_lines(const struct step_env *env, const struct own_lines *ours,
 	struct edit_past past, struct step_report *rep, struct err *err);
+/* The folders that path needs and that are missing, the nearest first; and their removal, as far as
+ * they are empty. */
+void edit_keep_folders(const struct step_env *env, const char *path, json_t *made);
+int edit_drop_folders(const struct step_env *env, const json_t *made, struct err *err);

@@ -28,6 +28,8 @@ static const struct step_ops *const OPS[] = {
 	&STEP_CRON,
 	&STEP_UNIT,
 	&STEP_TIMER,
+	&STEP_MOUNT,
+	&STEP_SWAP,
 };
 
 void step_report_init(struct step_report *r)
