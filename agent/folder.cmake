@@ -28,7 +28,7 @@ if(STOIKA_SANITIZE OR STOIKA_TSAN OR STOIKA_FUZZ)
 endif()
 
 set(archives)
-foreach(name archive zstd z jansson yaml crypto)
+foreach(name curl ssl archive zstd z jansson yaml crypto)
 	find_library(static_${name} NAMES lib${name}.a)
 	if(NOT static_${name})
 		message(STATUS "no lib${name}.a: the target agent-folder is left out")
@@ -38,21 +38,35 @@ foreach(name archive zstd z jansson yaml crypto)
 endforeach()
 
 set(rooms)
-foreach(room bundle unpack run step facts wire recipe base)
+foreach(room bundle unpack run step fetcher fetch facts wire recipe base)
 	if(TARGET ${room})
 		list(APPEND rooms $<TARGET_FILE:${room}>)
 		list(APPEND room_targets ${room})
 	endif()
 endforeach()
 
+# libcurl.a also calls what speaks LDAP, SFTP, HTTP/2 ...; see fetch/absent.c, where it all leads.
+execute_process(COMMAND ${CMAKE_NM} -u ${static_curl} OUTPUT_VARIABLE undefined ERROR_QUIET)
+string(REGEX MATCHALL
+	"(nghttp2|libssh2|ldap|ber|gss|GSS|RTMP|psl|idn2|Brotli)[A-Za-z0-9]*_[A-Za-z0-9_]+|Brotli[A-Za-z]+"
+	undefined "${undefined}")
+list(REMOVE_DUPLICATES undefined)
+list(SORT undefined)
+set(absent)
+foreach(name ${undefined})
+	list(APPEND absent -Wl,--defsym=${name}=fetch_absent)
+endforeach()
+add_library(fetch_absent OBJECT fetch/absent.c)
+
 set(packaged ${CMAKE_CURRENT_BINARY_DIR}/stoika-agent.packaged)
 add_custom_command(OUTPUT ${packaged}
 	COMMAND ${CMAKE_C_COMPILER} -pie -o ${packaged} $<TARGET_OBJECTS:stoika-agent>
+		$<TARGET_OBJECTS:fetch_absent> ${absent}
 		-Wl,--start-group ${rooms} -Wl,--end-group ${archives} -Wl,--as-needed -lm
 		-Wl,--gc-sections,--build-id=none -Wl,-z,relro,-z,now,-z,noexecstack,-z,pack-relative-relocs
 		-Wl,--dynamic-linker=${AGENT_PREFIX}/lib/ld-linux-x86-64.so.2
 		-Wl,--disable-new-dtags "-Wl,-rpath,$ORIGIN/../lib:${AGENT_PREFIX}/lib"
-	DEPENDS $<TARGET_OBJECTS:stoika-agent> ${room_targets}
+	DEPENDS $<TARGET_OBJECTS:stoika-agent> $<TARGET_OBJECTS:fetch_absent> ${room_targets}
 	COMMAND_EXPAND_LISTS VERBATIM COMMENT "Linking the agent for nodes")
 add_custom_command(OUTPUT ${dist}/stoika-agent.tar.zst
 	COMMAND ${CMAKE_CURRENT_SOURCE_DIR}/folder.sh ${packaged} ${dist} ${PROJECT_VERSION}

@@ -48,8 +48,9 @@ BEGIN {
 	may["agent/recipe"] = "agent/(base|recipe)/"
 	may["agent/wire"] = "agent/(base|wire)/"
 	may["agent/facts"] = "agent/(base|recipe|wire|facts)/"
+	may["agent/fetch"] = "agent/(base|fetch)/"
 	may["agent/unpack"] = "agent/(base|recipe|wire|unpack)/"
-	may["agent/step"] = "agent/(base|recipe|wire|step)/|agent/run/bundle[.]h$"
+	may["agent/step"] = "agent/(base|recipe|wire|step)/|agent/run/bundle[.]h$|agent/unpack/tree[.]h$|agent/fetch/fetch[.]h$"
 	may["agent/run"] = "agent/(base|recipe|wire|step|facts|unpack|run)/"
 	may["inventory"] = "inventory/|agent/base/|agent/wire/record[.]h$"
 	may["controller"] = "(controller|inventory|agent/(base|recipe|wire))/"
@@ -60,7 +61,7 @@ BEGIN {
 	home["jansson[.]h"] = "agent/base/json[.]h$"
 	home["openssl/"] = "agent/base/"
 	home["archive(_entry)?[.]h"] = "agent/unpack/|controller/fleet/pack[a-z_]*[.]c$"
-	home["(zstd|libsmartcols|xlsxwriter|curl)"] = "agent/(unpack|step|run)/|controller/|inventory/"
+	home["(zstd|libsmartcols|xlsxwriter|curl)"] = "agent/(unpack|fetch|run)/|controller/|inventory/"
 	printing = "tests/|controller/command/|(controller|agent)/main[.]c$|" \
 		"agent/base/(log|err|mem)[.]c$|agent/facts/"
 	while ((getline line < listing) > 0)
