@@ -30,6 +30,8 @@ static const struct step_ops *const OPS[] = {
 	&STEP_TIMER,
 	&STEP_MOUNT,
 	&STEP_SWAP,
+	&STEP_DOWNLOAD,
+	&STEP_ARCHIVE,
 };
 
 void step_report_init(struct step_report *r)
