@@ -76,7 +76,7 @@ static const struct kind_param MERGE[] = {
 	{0},
 };
 static const char *const MERGE_ONE_OF[] = {"values", "absent", "lists", NULL};
-static const char *const MERGE_SECRET[] = {"values", "lists", NULL};
+static const char *const MERGE_SECRET[] = {"values", NULL};
 
 const struct kind KIND_FILE[] = {
 	{

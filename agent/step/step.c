@@ -13,6 +13,7 @@ static const struct step_ops *const OPS[] = {
 	&STEP_DIRECTORY,
 	&STEP_LINK,
 	&STEP_LINE,
+	&STEP_MERGE,
 	&STEP_SERVICE,
 	&STEP_USER,
 	&STEP_GROUP,
