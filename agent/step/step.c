@@ -33,6 +33,8 @@ static const struct step_ops *const OPS[] = {
 	&STEP_SWAP,
 	&STEP_DOWNLOAD,
 	&STEP_ARCHIVE,
+	&STEP_KERNEL_MODULE,
+	&STEP_KERNEL_ARG,
 };
 
 void step_report_init(struct step_report *r)

@@ -1,0 +1,504 @@
+/*
+ * kernel_arg - arguments of the kernel's command line, kept in GRUB's defaults.
+ *
+ * A key that stands somewhere is changed there. A new one goes into a drop-in
+ * of ours where the distribution reads drop-ins, else into /etc/default/grub.
+ */
+#include "agent/base/clock.h"
+#include "agent/base/err.h"
+#include "agent/base/fs.h"
+#include "agent/base/mem.h"
+#include "agent/step/edit.h"
+#include "agent/step/grub_args.h"
+#include "agent/step/initramfs.h"
+#include "agent/step/kinds.h"
+#include "agent/step/report.h"
+#include "agent/step/tool.h"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#define MAIN_FILE  "/etc/default/grub"
+#define FOLDER     "/etc/default/grub.d"
+#define DROPIN     FOLDER "/90-stoika.cfg"
+#define ENTRIES    "/boot/loader/entries"
+#define FILES_MAX  32
+#define CFG_MAX    (4u << 20)
+#define PATIENCE   (300 * CLOCK_SEC)
+#define BOOT_SPARE (UINT64_C(8) << 20)
+#define ARGS_ROOM  4096
+
+struct wish {
+	json_t *args; /* borrowed */
+	const char *variable;
+	bool absent, initramfs;
+};
+
+/* Everything that GRUB's defaults are made of, in the order it is read. */
+struct files {
+	char path[FILES_MAX][NAME_MAX + 32];
+	struct edit at[FILES_MAX];
+	unsigned n;
+	bool dropins;
+};
+
+static void files_free(struct files *f)
+{
+	for (unsigned i = 0; f && i < f->n; i++)
+		edit_done(&f->at[i]);
+	free(f);
+}
+
+static int judge_arg(const char *key, const char *value, struct err *err)
+{
+	static const char SIGNS[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_.-";
+
+	if (*key && !key[strspn(key, SIGNS)] && !strpbrk(value, " \t\n\"'`$\\"))
+		return 0;
+	err_set(err, E_SCHEMA, "'%.60s%s%.60s' is not an argument of the kernel", key,
+		*value ? "=" : "", value);
+	return err_hint(err, "a key of letters, digits, '_', '.' and '-', a value without blanks "
+			     "and quotes");
+}
+
+static int read_args(const json_t *args, struct wish *w, struct err *err)
+{
+	const char *key;
+	json_t *value;
+	int rc = 0;
+
+	*w = (struct wish){.args = json_get(args, "args"),
+		.variable = json_get_str(args, "variable", "GRUB_CMDLINE_LINUX_DEFAULT"),
+		.absent = strcmp(json_get_str(args, "state", "present"), "absent") == 0,
+		.initramfs = json_get_bool(args, "initramfs", false)};
+	if (json_object_size(w->args) == 0 || json_object_size(w->args) > 64) {
+		err_set(err, E_SCHEMA, "'args' holds %zu arguments, expected 1 to 64",
+			json_object_size(w->args));
+		return err_hint(err, "such as args: {iommu: pt}");
+	}
+	json_object_foreach(w->args, key, value)
+	{
+		if (rc == 0)
+			rc = judge_arg(
+				key, json_is_string(value) ? json_string_value(value) : "", err);
+	}
+	return rc;
+}
+
+static int by_path(const void *a, const void *b)
+{
+	return strcmp(a, b);
+}
+
+static void list_dropins(const struct step_env *env, struct files *f)
+{
+	const struct dirent *e;
+	DIR *dir;
+	int fd = fs_open(env->root, FOLDER, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+
+	if (fd < 0)
+		return;
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return;
+	}
+	f->dropins = true;
+	while ((e = readdir(dir)) && f->n < FILES_MAX - 1)
+		if (str_ends(str_of(e->d_name), ".cfg") && strcmp(e->d_name, "90-stoika.cfg") != 0)
+			snprintf(f->path[f->n++], sizeof f->path[0], FOLDER "/%s", e->d_name);
+	closedir(dir);
+	snprintf(f->path[f->n++], sizeof f->path[0], DROPIN);
+	qsort(f->path[1], f->n - 1, sizeof f->path[0], by_path);
+}
+
+static int open_files(const struct step_env *env, struct files *f, struct err *err)
+{
+	unsigned paths;
+	int rc = 0;
+
+	snprintf(f->path[f->n++], sizeof f->path[0], MAIN_FILE);
+	list_dropins(env, f);
+	paths = f->n;
+	for (f->n = 0; rc == 0 && f->n < paths; f->n++)
+		rc = edit_open(env, f->path[f->n], &f->at[f->n], err);
+	return rc;
+}
+
+/* The text of one file anew. */
+static int change(struct edit *e,
+	void (*how)(struct str, const char *, const char *, const char *, struct buf *),
+	const struct wish *w, const char *key, const char *value, struct err *err)
+{
+	AUTO_BUF next = {0};
+
+	buf_init(&next, EDIT_MAX);
+	how(buf_str(&e->now), w->variable, key, value, &next);
+	if (!buf_ok(&next))
+		return err_set(
+			err, E_LIMIT, "'%s' would be longer than %u bytes", e->path, EDIT_MAX);
+	edit_set(e, buf_str(&next));
+	return 0;
+}
+
+static struct edit *file_for_new(struct files *f)
+{
+	for (unsigned i = 0; i < f->n; i++)
+		if (f->dropins && strcmp(f->path[i], DROPIN) == 0)
+			return &f->at[i];
+	return &f->at[0];
+}
+
+static int plan_arg(
+	const struct wish *w, struct files *f, const char *key, const char *value, struct err *err)
+{
+	bool found = false;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < f->n; i++) {
+		if (!grub_args_holds(buf_str(&f->at[i].now), w->variable, key))
+			continue;
+		found = true;
+		rc = change(&f->at[i], grub_args_set, w, key, w->absent ? NULL : value, err);
+	}
+	if (rc < 0 || found || w->absent)
+		return rc;
+	return change(file_for_new(f), grub_args_add, w, key, value, err);
+}
+
+/* NULL with err set. */
+static struct files *plan(const struct step_env *env, const struct wish *w, struct err *err)
+{
+	struct files *f = xcalloc(1, sizeof *f);
+	const char *key;
+	json_t *value;
+	int rc = open_files(env, f, err);
+
+	json_object_foreach(w->args, key, value)
+	{
+		if (rc == 0)
+			rc = plan_arg(w, f, key,
+				json_is_string(value) ? json_string_value(value) : "", err);
+	}
+	if (rc == 0)
+		return f;
+	files_free(f);
+	return NULL;
+}
+
+/* Has the command line all the arguments, or with absent none of them? */
+static bool is_as_wanted(const struct wish *w, struct str cmdline)
+{
+	const char *key;
+	json_t *value;
+	bool good = true;
+
+	json_object_foreach(w->args, key, value)
+	{
+		const char *text = json_is_string(value) ? json_string_value(value) : "";
+
+		good = good && grub_args_has(cmdline, key, text) == !w->absent;
+	}
+	return good;
+}
+
+/* The first entry of grub.cfg, which is the one that boots. */
+static bool is_cfg_stale(const struct step_env *env, const struct wish *w)
+{
+	static const char *const PATHS[] = {"/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"};
+	AUTO_BUF text = {0};
+	struct str rest, line;
+
+	buf_init(&text, CFG_MAX);
+	for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS && text.n == 0; i++)
+		(void)fs_read(env->root, PATHS[i], &text, NULL);
+	rest = buf_str(&text);
+	while (str_line(&rest, &line)) {
+		const struct str word = edit_field(line, 0);
+
+		if (str_is(word, "linux") || str_is(word, "linuxefi") || str_is(word, "linux16"))
+			return !is_as_wanted(w, line);
+	}
+	return false;
+}
+
+static bool is_entry_stale(int folder, const char *name, const struct wish *w)
+{
+	AUTO_BUF text = {0};
+	struct str rest, line;
+
+	buf_init(&text, 64u << 10);
+	if (!str_ends(str_of(name), ".conf") || fs_read(folder, name, &text, NULL) < 0)
+		return false;
+	rest = buf_str(&text);
+	while (str_line(&rest, &line))
+		if (str_is(edit_field(line, 0), "options") &&
+			str_find_str(line, STR_LIT("$kernelopts")) == STR_NONE)
+			return !is_as_wanted(w, line);
+	return false;
+}
+
+static bool are_entries_stale(const struct step_env *env, const struct wish *w)
+{
+	const struct dirent *e;
+	bool stale = false;
+	DIR *dir;
+	int fd = fs_open(env->root, ENTRIES, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+
+	if (fd < 0)
+		return is_cfg_stale(env, w);
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return false;
+	}
+	while (!stale && (e = readdir(dir)))
+		stale = is_entry_stale(dirfd(dir), e->d_name, w);
+	closedir(dir);
+	return stale;
+}
+
+static int judge_grub(
+	const struct step_env *env, bool *missing, struct step_report *rep, struct err *err)
+{
+	struct stat st;
+
+	*missing = fs_stat(env->root, MAIN_FILE, true, &st, NULL) < 0;
+	if (!*missing)
+		return 0;
+	if (env->dry) {
+		report_unknown(rep, "GRUB is not installed yet");
+		return 0;
+	}
+	err_set(err, E_UNSUPPORTED, "this node does not boot by GRUB: there is no '" MAIN_FILE "'");
+	return err_hint(err, "set the arguments where the node is started from");
+}
+
+static void tell_running(const struct step_env *env, const struct wish *w, struct step_report *rep)
+{
+	AUTO_BUF cmdline = {0};
+
+	buf_init(&cmdline, 64u << 10);
+	if (fs_read(env->root, "/proc/cmdline", &cmdline, NULL) < 0 ||
+		is_as_wanted(w, buf_str(&cmdline)))
+		return;
+	rep->tell = true;
+	if (rep->state == STEP_SAME)
+		snprintf(rep->why, sizeof rep->why,
+			"the running kernel was started %s: a reboot is needed",
+			w->absent ? "with them" : "without them");
+	else
+		report_addf(rep, "the running kernel: a reboot is needed\n");
+}
+
+static int check(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
+{
+	struct files *f;
+	bool missing;
+	struct wish w;
+	int rc = read_args(args, &w, err);
+
+	if (rc == 0)
+		rc = judge_grub(env, &missing, rep, err);
+	if (rc < 0 || missing)
+		return rc;
+	f = plan(env, &w, err);
+	if (!f)
+		return -(int)err->code;
+	for (unsigned i = 0; i < f->n; i++)
+		edit_show(&f->at[i], rep);
+	if (rep->state == STEP_SAME && are_entries_stale(env, &w)) {
+		report_differs(rep, "the boot entries are older than GRUB's defaults");
+		report_addf(rep, "make the boot entries anew\n");
+	}
+	tell_running(env, &w, rep);
+	files_free(f);
+	return 0;
+}
+
+static int run(const struct step_env *env, const char *const *argv, struct err *err)
+{
+	const struct proc p = {.argv = argv, .timeout = PATIENCE};
+	struct proc_result res;
+	int rc = tool_run(env, argv, NULL, PATIENCE, &res, err);
+
+	if (rc < 0)
+		return rc;
+	if (!proc_ok(&res))
+		rc = proc_fail(&p, &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+static int run_grubby(const struct step_env *env, const struct wish *w, struct err *err)
+{
+	AUTO_BUF option = {0};
+	const char *key, *sep = "";
+	json_t *value;
+
+	buf_init(&option, ARGS_ROOM);
+	buf_add_text(&option, w->absent ? "--remove-args=" : "--args=");
+	json_object_foreach(w->args, key, value)
+	{
+		const char *text = json_is_string(value) ? json_string_value(value) : "";
+
+		buf_addf(&option, "%s%s%s%s", sep, key, *text ? "=" : "", text);
+		sep = " ";
+	}
+
+	const char *const argv[] = {"grubby", "--update-kernel=ALL", buf_text(&option), NULL};
+
+	return run(env, argv, err);
+}
+
+static int remake_entries(const struct step_env *env, const struct wish *w, struct err *err)
+{
+	static const char *const DEBIAN[] = {"update-grub", NULL};
+	static const char *const RPM[] = {"grub2-mkconfig", "-o", "/boot/grub2/grub.cfg", NULL};
+	static const char *const PLAIN[] = {"grub-mkconfig", "-o", "/boot/grub/grub.cfg", NULL};
+	static const char *const *const ALL[] = {DEBIAN, RPM, PLAIN};
+	struct stat st;
+
+	if (tool_is_there(env, "grubby") && fs_stat(env->root, ENTRIES, true, &st, NULL) == 0)
+		return run_grubby(env, w, err);
+	for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
+		if (tool_is_there(env, ALL[i][0]))
+			return run(env, ALL[i], err);
+	err_set(err, E_UNSUPPORTED, "no grubby, update-grub or grub2-mkconfig is on this node");
+	return err_hint(err, "install the package of GRUB's tools");
+}
+
+/* The old texts, as well as that goes: the error that is told is the first one. */
+static void put_back(const struct step_env *env, const struct files *f)
+{
+	for (unsigned i = 0; i < f->n; i++) {
+		const struct edit *e = &f->at[i];
+
+		if (!edit_differs(e))
+			continue;
+		if (e->exists)
+			(void)fs_replace(env->root, e->path, buf_str(&e->old), FS_KEEP_MODE,
+				FS_KEEP_ID, (gid_t)FS_KEEP_ID, NULL);
+		else
+			(void)fs_remove(env->root, e->path, false, NULL);
+	}
+}
+
+static int put(const struct step_env *env, const struct wish *w, struct files *f, struct err *err)
+{
+	bool changed = are_entries_stale(env, w);
+	int rc = initramfs_want_space(env, BOOT_SPARE, err);
+
+	if (rc == -E_NOTFOUND)
+		rc = 0; /* no /boot: nothing to run out of */
+	for (unsigned i = 0; rc == 0 && i < f->n; i++) {
+		changed = changed || edit_differs(&f->at[i]);
+		rc = edit_save(env, &f->at[i], err);
+	}
+	if (rc == 0 && changed)
+		rc = remake_entries(env, w, err);
+	if (rc < 0) {
+		put_back(env, f);
+		return err_wrap(err, "GRUB's defaults are as before");
+	}
+	return changed && w->initramfs ? initramfs_rebuild(env, err) : 0;
+}
+
+static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
+{
+	struct files *f;
+	bool missing = false;
+	struct wish w;
+	int rc = read_args(args, &w, err);
+
+	if (rc == 0)
+		rc = judge_grub(env, &missing, rep, err);
+	if (rc < 0 || missing)
+		return rc;
+	f = plan(env, &w, err);
+	if (!f)
+		return -(int)err->code;
+	rc = put(env, &w, f, err);
+	files_free(f);
+	return rc;
+}
+
+/* grubby is told arguments, not files: what it edits is kept too. */
+static int keep_entries(const struct step_env *env, json_t *into, struct err *err)
+{
+	char path[NAME_MAX + 32];
+	const struct dirent *e;
+	int rc = 0, fd = fs_open(env->root, ENTRIES, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir;
+
+	if (fd < 0 || !tool_is_there(env, "grubby")) {
+		if (fd >= 0)
+			close(fd);
+		return 0;
+	}
+	dir = fdopendir(fd);
+	if (!dir) {
+		close(fd);
+		return err_set(err, E_INTERNAL, "cannot list '" ENTRIES "'");
+	}
+	while (rc == 0 && (e = readdir(dir))) {
+		snprintf(path, sizeof path, ENTRIES "/%s", e->d_name);
+		if (str_ends(str_of(path), ".conf"))
+			rc = edit_keep(env, path, into, err);
+	}
+	closedir(dir);
+	return rc;
+}
+
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	struct files *f = xcalloc(1, sizeof *f);
+	json_t *into = json_object();
+	int rc = open_files(env, f, err);
+
+	(void)args;
+	for (unsigned i = 0; rc == 0 && i < f->n; i++)
+		rc = edit_keep(env, f->path[i], into, err);
+	if (rc == 0)
+		rc = keep_entries(env, into, err);
+	files_free(f);
+	if (rc < 0)
+		json_decref(into);
+	else
+		*out = into;
+	return rc;
+}
+
+static int undo(struct step_env *env, const json_t *args, const json_t *before, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	AUTO_JSON paths = json_deep_copy(before); /* to be gone through it must not be const */
+	json_t *value;
+	const struct edit_past past = {before, after};
+	bool entries = false;
+	const char *path;
+	struct wish w;
+	int rc = read_args(args, &w, err);
+
+	json_object_foreach(paths, path, value)
+	{
+		if (rc < 0 || path[0] != '/')
+			continue;
+		entries = entries || str_starts(str_of(path), ENTRIES);
+		rc = edit_restore(env, path, past, rep, err);
+	}
+	if (rc == 0 && rep->state == STEP_DIFFERS && !entries)
+		rc = remake_entries(env, &w, err);
+	if (rc == 0 && rep->state == STEP_DIFFERS && w.initramfs)
+		rc = initramfs_rebuild(env, err);
+	return rc;
+}
+
+const struct step_ops STEP_KERNEL_ARG = {
+	.kind = "kernel_arg", .check = check, .apply = apply, .before = before, .undo = undo};
