@@ -4,10 +4,12 @@
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
+#include "controller/serve/look.h"
 
 #include <string.h>
 
-#define RECIPES_MAX 64
+#define RECIPES_MAX  64
+#define VARS_SUM_MAX ((size_t)4 << 20)
 
 static unsigned split_names(struct arena *a, const char *list, const char **names)
 {
@@ -77,7 +79,7 @@ static int take_set(json_t *params, const struct pack_recipe *recipes, unsigned 
 	return 0;
 }
 
-/* All --set of the command line, judged against what the recipes declare. */
+/* All --set of the command line, for what the recipes declare. */
 static int read_params(const struct invocation *inv, const struct pack_recipe *recipes, unsigned n,
 	json_t *params, struct err *err)
 {
@@ -85,13 +87,40 @@ static int read_params(const struct invocation *inv, const struct pack_recipe *r
 
 	for (unsigned i = 0; rc == 0 && i < option_count(inv, "set"); i++)
 		rc = take_set(params, recipes, n, option_at(inv, "set", i), err);
+	return rc;
+}
+
+/* What was given and what the node's variables say, judged against what a recipe declares. */
+static int judge_node(const struct pack_recipe *recipes, unsigned n, const json_t *params,
+	const struct node_row *node, struct err *err)
+{
+	AUTO_JSON values = NULL;
+	int rc = json_parse(str_of(node->vars), VARS_SUM_MAX, "vars", &values, err);
+
 	for (unsigned i = 0; rc == 0 && i < n; i++) {
+		AUTO_JSON given =
+			vars_params(values, recipes[i].name, json_get(params, recipes[i].name));
 		AUTO_JSON full = NULL;
 
-		rc = recipe_params(
-			recipes[i].recipe, json_get(params, recipes[i].name), &full, err);
+		rc = recipe_params(recipes[i].recipe, given, &full, err);
 		if (rc < 0)
-			err_wrap(err, "recipe '%s'", recipes[i].name);
+			err_wrap(err, "recipe '%s' on node '%s'", recipes[i].name, node->name);
+	}
+	return rc;
+}
+
+/* Nodes for which all is the same share the text, so one of them stands for many. */
+static int judge_params(const struct pack_recipe *recipes, unsigned n, const json_t *params,
+	const struct node_refs *nodes, struct err *err)
+{
+	const char *last = NULL;
+	int rc = 0;
+
+	for (size_t i = 0; rc == 0 && i < nodes->n; i++) {
+		if (nodes->at[i]->vars == last)
+			continue;
+		last = nodes->at[i]->vars;
+		rc = judge_node(recipes, n, params, nodes->at[i], err);
 	}
 	return rc;
 }
@@ -108,7 +137,7 @@ static int read_parallel(const struct invocation *inv, unsigned *out, struct err
 	return 0;
 }
 
-/* What is packed, asked and where; loaded in this order so that the cheapest refusal comes first.
+/* What is packed, asked and where. The store and the keys are the command's, the rest of one run.
  */
 struct work {
 	struct store *store;
@@ -118,36 +147,61 @@ struct work {
 	struct pack_recipe *recipes;
 	unsigned n_recipes, parallel;
 	json_t *params;
+	const char *recipes_text, *nodes_text; /* as they would be typed */
 };
 
-static int work_load(const struct invocation *inv, struct work *w, struct err *err)
+/* The recipes first, so that the cheapest refusal comes first. */
+static int load_recipes(const struct invocation *inv, struct work *w, const char *const *names,
+	unsigned n, struct err *err)
 {
-	const char *names[RECIPES_MAX];
-	const unsigned n = split_names(inv->arena, inv->args[0], names);
 	int rc;
 
 	if (n == 0)
 		return err_set(err, E_SYNTAX, "no recipe is named");
 	w->params = json_object();
-	rc = read_parallel(inv, &w->parallel, err);
+	rc = pack_resolve(inv->arena, names, n, &w->recipes, &w->n_recipes, err);
+	return rc < 0 ? rc : read_params(inv, w->recipes, w->n_recipes, w->params, err);
+}
+
+static int load_nodes(
+	const struct invocation *inv, struct work *w, const char *range, struct err *err)
+{
+	int rc = session_open(inv, STORE_WRITE, &w->store, err);
+
+	w->nodes_text = range;
 	if (rc == 0)
-		rc = pack_resolve(inv->arena, names, n, &w->recipes, &w->n_recipes, err);
-	if (rc == 0)
-		rc = read_params(inv, w->recipes, w->n_recipes, w->params, err);
-	if (rc == 0)
-		rc = session_open(inv, STORE_WRITE, &w->store, err);
-	if (rc == 0)
-		rc = session_nodes(inv, w->store, inv->args[1], &w->rows, &w->nodes, err);
+		rc = session_nodes(inv, w->store, range, &w->rows, &w->nodes, err);
 	if (rc == 0)
 		rc = keys_load(store_path(w->store), &w->keys, err);
 	return rc;
 }
 
-static void work_done(struct work *w)
+static int work_load(const struct invocation *inv, struct work *w, struct err *err)
+{
+	const char *names[RECIPES_MAX];
+	const unsigned n = split_names(inv->arena, inv->args[0], names);
+	int rc = read_parallel(inv, &w->parallel, err);
+
+	w->recipes_text = inv->args[0];
+	if (rc == 0)
+		rc = load_recipes(inv, w, names, n, err);
+	if (rc == 0)
+		rc = load_nodes(inv, w, inv->args[1], err);
+	return rc < 0 ? rc : judge_params(w->recipes, w->n_recipes, w->params, &w->nodes, err);
+}
+
+static void drop_recipes(struct work *w)
 {
 	for (unsigned i = 0; i < w->n_recipes; i++)
 		recipe_done(w->recipes[i].recipe);
 	json_decref(w->params);
+	w->n_recipes = 0;
+	w->params = NULL;
+}
+
+static void work_done(struct work *w)
+{
+	drop_recipes(w);
 	vec_done(&w->nodes);
 	vec_done(&w->rows);
 	keys_done(&w->keys);
@@ -178,7 +232,7 @@ static int run_work(
 		.recipes = w->recipes,
 		.n_recipes = w->n_recipes,
 		.params = w->params,
-		.nodes_text = inv->args[1],
+		.nodes_text = w->nodes_text,
 		.by = session_user(inv),
 		.parallel = w->parallel,
 		.kex = option_get(inv, "kex"),
@@ -193,20 +247,108 @@ static int run_work(
 	buf_init(&settings, 1u << 20);
 	add_settings(inv, &settings);
 	if (fleet_run(w->store, &w->keys, &w->nodes, &o, &out, err) == 0)
-		code = run_view_finish(view, &out, inv->args[0], inv->args[1], buf_text(&settings));
+		code = run_view_finish(
+			view, &out, w->recipes_text, w->nodes_text, buf_text(&settings));
 	run_view_free(view);
+	return code;
+}
+
+static int run_named(const struct invocation *inv, enum order_mode mode, struct err *err)
+{
+	struct work w = {0};
+	int code = -1;
+
+	if (work_load(inv, &w, err) == 0)
+		code = run_work(inv, &w, mode, err);
+	work_done(&w);
+	return code;
+}
+
+/* --- what the roles of the nodes list --- */
+
+/* One run: nodes that get the same recipes. */
+static int run_group(const struct invocation *inv, const struct work *all,
+	const struct role_group *g, enum order_mode mode, struct err *err)
+{
+	struct work w = *all;
+	AUTO_BUF nodes = {0}, names = {0};
+	int code = -1;
+
+	buf_init(&nodes, 1u << 20);
+	buf_init(&names, 1u << 16);
+	range_fold(&g->nodes, &nodes);
+	for (unsigned i = 0; i < g->n; i++)
+		buf_addf(&names, "%s%s", i ? "," : "", g->names[i]);
+	w.nodes = g->nodes;
+	w.nodes_text = buf_ok(&nodes) ? buf_text(&nodes) : all->nodes_text;
+	w.recipes_text = buf_text(&names);
+	if (load_recipes(inv, &w, g->names, g->n, err) == 0 &&
+		judge_params(w.recipes, w.n_recipes, w.params, &w.nodes, err) == 0)
+		code = run_work(inv, &w, mode, err);
+	drop_recipes(&w);
+	return code;
+}
+
+static int plan_is_one(
+	const struct invocation *inv, const struct role_groups *groups, struct err *err)
+{
+	if (groups->n == 1 || !option_get(inv, "plan"))
+		return 0;
+	err_set(err, E_CONFLICT,
+		"one --plan cannot stand for %zu runs: these roles list other recipes", groups->n);
+	return err_hint(err, "name nodes whose roles list the same");
+}
+
+/* A run for each list of recipes, one after the other; a failed one does not keep the others. */
+static int run_groups(
+	const struct invocation *inv, const struct work *all, enum order_mode mode, struct err *err)
+{
+	struct role_groups groups = VEC_INIT;
+	struct node_refs bare = VEC_INIT;
+	int worst = -1;
+
+	if (role_groups_make(inv->arena, &all->nodes, NULL, &groups, &bare, err) == 0 &&
+		plan_is_one(inv, &groups, err) == 0)
+		worst = EXIT_OK;
+	for (size_t i = 0; worst >= 0 && i < groups.n; i++) {
+		const int code = run_group(inv, all, &groups.at[i], mode, err);
+
+		worst = code < 0 || code > worst ? code : worst;
+	}
+	role_groups_done(&groups);
+	vec_done(&bare);
+	return worst;
+}
+
+static int run_roles(const struct invocation *inv, enum order_mode mode, struct err *err)
+{
+	struct work w = {0};
+	int code = -1;
+
+	if (inv->n_args != 1) {
+		err_set(err, E_SYNTAX, "--roles takes the recipes from the nodes' roles");
+		return err_hint(err, "name the nodes only: --roles NODES");
+	}
+	if (read_parallel(inv, &w.parallel, err) == 0 &&
+		load_nodes(inv, &w, inv->args[0], err) == 0)
+		code = run_groups(inv, &w, mode, err);
+	work_done(&w);
 	return code;
 }
 
 static int run_order(const struct invocation *inv, enum order_mode mode)
 {
-	struct work w = {0};
 	struct err err;
 	int code = -1;
 
-	if (work_load(inv, &w, &err) == 0)
-		code = run_work(inv, &w, mode, &err);
-	work_done(&w);
+	if (option_get(inv, "roles")) {
+		code = run_roles(inv, mode, &err);
+	} else if (inv->n_args == 2) {
+		code = run_named(inv, mode, &err);
+	} else {
+		err_set(&err, E_SYNTAX, "'%s' needs RECIPE and NODES", inv->command->name);
+		err_hint(&err, "RECIPE NODES; or --roles NODES for what their roles list");
+	}
 	return code < 0 ? command_fail(inv, &err) : code;
 }
 
@@ -221,7 +363,10 @@ static int run_apply(struct invocation *inv)
 }
 
 #define SHARED_OPTIONS                                                                            \
-	{"set", 's', "NAME=VALUE", "a parameter, RECIPE.NAME=VALUE when several have it", true},  \
+	{"roles", 'r', NULL, "the recipes that the nodes' roles list, in the place of RECIPE",    \
+		false},                                                                           \
+		{"set", 's', "NAME=VALUE", "a parameter, RECIPE.NAME=VALUE when several have it", \
+			true},                                                                    \
 		{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false}, \
 	{                                                                                         \
 		"kex", 0, "LIST", "SSH key exchange methods to offer", false                      \
@@ -237,28 +382,30 @@ static const struct option APPLY_OPTIONS[] = {
 
 const struct command COMMAND_PLAN = {
 	.name = "plan",
-	.args = "RECIPE[,RECIPE...] NODES",
-	.min_args = 2,
+	.args = "RECIPE[,RECIPE...]|--roles NODES",
+	.min_args = 1,
 	.max_args = 2,
 	.summary = "show what recipes would change, with diffs; changes nothing",
 	.about =
 		"Each step would change, would not, or is unknown because it hangs on a step before\n"
 		"it. Nodes with the same answer are shown once. The hash at the end goes to\n"
-		"'stoika apply --plan'. A RECIPE with a '/' is a folder.\n",
+		"'stoika apply --plan'. A RECIPE with a '/' is a folder. With --roles the nodes get\n"
+		"what their roles list in the site file, one run for each list.\n",
 	.options = PLAN_OPTIONS,
 	.run = run_plan,
 };
 
 const struct command COMMAND_APPLY = {
 	.name = "apply",
-	.args = "RECIPE[,RECIPE...] NODES",
-	.min_args = 2,
+	.args = "RECIPE[,RECIPE...]|--roles NODES",
+	.min_args = 1,
 	.max_args = 2,
 	.summary = "bring nodes to the state that recipes describe",
 	.about =
 		"Recipes run in the order given, those they need before them. Every step is checked,\n"
 		"applied when it differs, and checked again. A node that fails stops there; the\n"
-		"others go on. The same command again picks up where a broken run stopped.\n",
+		"others go on. The same command again picks up where a broken run stopped. With\n"
+		"--roles the nodes get what their roles list in the site file, one run for each list.\n",
 	.options = APPLY_OPTIONS,
 	.run = run_apply,
 };

@@ -27,6 +27,7 @@ static const char *type_word(enum param_type type)
 		[PARAM_MAP] = "map of texts",
 		[PARAM_EXPR] = "expression",
 		[PARAM_TREE] = "maps, lists and values",
+		[PARAM_SECRET] = "secret",
 	};
 
 	return type < sizeof words / sizeof *words && words[type] ? words[type] : "text";

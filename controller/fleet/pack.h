@@ -24,6 +24,8 @@ struct pack {
 /* Finds NAME below the recipe directories ("recipes" beside the program's data, then
  * STOIKA_RECIPES). */
 int pack_find_recipe(struct arena *a, const char *name, const char **dir, struct err *err);
+/* The folders that are searched, in their order; how many, at most 'most'. */
+unsigned pack_places(struct arena *a, const char **out, unsigned most);
 /*
  * Recipes by name in the order they run, those they need put before them
  * (a loop is E_CONFLICT), each loaded and judged.

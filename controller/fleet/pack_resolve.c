@@ -49,6 +49,31 @@ static void list_places(struct arena *a, struct places *p)
 #endif
 }
 
+static bool is_same_folder(const char *a, const char *b)
+{
+	struct stat x, y;
+
+	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
+}
+
+/* Each folder once, though two ways may lead to it. */
+unsigned pack_places(struct arena *a, const char **out, unsigned most)
+{
+	struct places p;
+	unsigned n = 0;
+
+	list_places(a, &p);
+	for (unsigned i = 0; i < p.n && n < most; i++) {
+		bool known = false;
+
+		for (unsigned k = 0; k < n; k++)
+			known = known || is_same_folder(out[k], p.at[i]);
+		if (!known)
+			out[n++] = p.at[i];
+	}
+	return n;
+}
+
 static bool has_recipe(struct arena *a, const char *dir)
 {
 	struct stat st;
@@ -159,6 +184,21 @@ static size_t find_entry(const struct resolver *r, const char *name)
 	return STR_NONE;
 }
 
+/* Gives the error that is set the place where 'by' says that it needs name. */
+static void place_need(struct resolver *r, const struct pack_recipe *by, const char *name)
+{
+	const struct yaml_node *needs = yaml_get(by->recipe->doc->root, "needs");
+	const struct err told = *r->err;
+
+	for (unsigned i = 0; needs && i < needs->n; i++)
+		if (str_is(needs->item[i]->text, name)) {
+			yaml_err(
+				by->recipe->doc, needs->item[i], r->err, told.code, "%s", told.msg);
+			err_hint(r->err, "%s", told.hint);
+			return;
+		}
+}
+
 /* A needed recipe is looked for beside the one that needs it first. */
 static int find_needed(
 	struct resolver *r, const struct pack_recipe *by, const char *name, const char **dir)
@@ -172,12 +212,14 @@ static int find_needed(
 		*dir = beside;
 		return 0;
 	}
-	if (pack_find_recipe(r->arena, name, dir, r->err) < 0)
+	if (pack_find_recipe(r->arena, name, dir, r->err) < 0) {
+		place_need(r, by, name);
 		return err_wrap(r->err, "recipe '%s' needs '%s'", by->name, name);
+	}
 	return 0;
 }
 
-static int add_loop(struct resolver *r, const char *name)
+static int add_loop(struct resolver *r, const struct pack_recipe *by, const char *name)
 {
 	AUTO_BUF text = {0};
 
@@ -187,7 +229,10 @@ static int add_loop(struct resolver *r, const char *name)
 			buf_addf(&text, "%s -> ", r->path[i]);
 	err_set(r->err, E_CONFLICT, "recipes need each other in a circle: %s%s", buf_text(&text),
 		name);
-	return err_hint(r->err, "take one of these names out of a 'needs:'");
+	err_hint(r->err, "take one of these names out of a 'needs:'");
+	if (by)
+		place_need(r, by, name);
+	return -E_CONFLICT;
 }
 
 static int load_entry(struct resolver *r, const char *dir, size_t *index)
@@ -204,13 +249,6 @@ static int load_entry(struct resolver *r, const char *dir, size_t *index)
 	return 0;
 }
 
-static bool same_folder(const char *a, const char *b)
-{
-	struct stat x, y;
-
-	return stat(a, &x) == 0 && stat(b, &y) == 0 && x.st_dev == y.st_dev && x.st_ino == y.st_ino;
-}
-
 /* Puts name, after all it needs, at the end of the order. */
 static int visit(struct resolver *r, const struct pack_recipe *by, const char *name, size_t *index)
 {
@@ -225,11 +263,11 @@ static int visit(struct resolver *r, const struct pack_recipe *by, const char *n
 	if (*index != STR_NONE) {
 		const struct entry *e = &r->all.at[*index];
 
-		if (!same_folder(e->recipe.dir, dir))
+		if (!is_same_folder(e->recipe.dir, dir))
 			return err_set(r->err, E_CONFLICT,
 				"two recipes are called '%s': '%s' and '%s'", name, e->recipe.dir,
 				dir);
-		return e->done ? 0 : add_loop(r, name);
+		return e->done ? 0 : add_loop(r, by, name);
 	}
 	if (r->all.n == RECIPES_MAX || r->depth == RECIPES_MAX)
 		return err_set(r->err, E_LIMIT, "more than %d recipes in one run", RECIPES_MAX);

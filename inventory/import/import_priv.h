@@ -103,7 +103,7 @@ bool import_range(struct importer *im, const struct yaml_node *node, struct mode
 void import_rooms(struct importer *im, const struct yaml_node *root); /* locations .. racks */
 void import_power(struct importer *im, const struct yaml_node *root); /* feeds .. outlets */
 void import_reservations(struct importer *im, const struct yaml_node *root);
-void import_types(struct importer *im, const struct yaml_node *root);   /* types and their ports */
+void import_types(struct importer *im, const struct yaml_node *root); /* types and their ports */
 void import_roles(struct importer *im, const struct yaml_node *root);
 void import_devices(struct importer *im, const struct yaml_node *root); /* and ports, cords */
 void import_cables(struct importer *im, const struct yaml_node *root);

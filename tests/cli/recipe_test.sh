@@ -1,0 +1,117 @@
+#!/bin/sh
+# Recipes before any node: list, show, check with its warnings, new, and what needs what.
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tests/check.sh"
+
+recipe() { # NAME: from standard input
+	mkdir -p "recipes/$1"
+	cat > "recipes/$1/recipe.yaml"
+}
+export STOIKA_RECIPES="$PWD/recipes"
+
+# a new one is right at once
+mkdir recipes
+expect 0 "$STOIKA" recipe new demo --in recipes
+says '^new recipe recipes/demo$'
+expect 0 "$STOIKA" recipe check demo --strict
+says 'no mistakes: 2 steps, 0 handlers, 1 check$'
+expect 2 "$STOIKA" recipe new demo --in recipes
+warns "cannot make the folder 'recipes/demo'"
+expect 2 "$STOIKA" recipe new 'a b'
+warns "'a b' is no name for a recipe"
+
+expect 0 "$STOIKA" recipe list
+says "^$PWD/recipes:\$"
+says '^  demo +a greeting for who logs in$'
+says '^  base '
+expect 0 "$STOIKA" recipe list --names
+says '^demo$'
+expect 0 "$STOIKA" recipe list --json
+ok 'where each is from' jq -e '.[0].recipe == "demo" and (.[0].dir | endswith("recipes/demo")) and .[0].hidden == false' "$CHECK_DIR/out"
+recipe broken <<'EOF'
+recipe: broken
+stepps: []
+EOF
+expect 0 "$STOIKA" recipe list
+says '^  broken +broken: unknown key'
+mkdir -p other/demo && cp -r recipes/demo/. other/demo
+STOIKA_RECIPES="$PWD/recipes:$PWD/other" expect 0 "$STOIKA" recipe list
+says 'hidden by the one of a folder above'
+rm -r recipes/broken other
+
+expect 0 "$STOIKA" recipe show demo
+says '^demo: a greeting'
+says "^folder: .*recipes/demo\$"
+says '^  greeting +text +the words$'
+says '^ +default: welcome$'
+says '^   1 directory '
+says '^   1 the text is there$'
+says '^# demo$'
+expect 0 "$STOIKA" recipe show base --json
+ok 'steps with their kinds' jq -e '.step_list[0].kind == "package" and .params[0].type == "list"' "$CHECK_DIR/out"
+expect 2 "$STOIKA" recipe show dmo
+warns "there is no recipe 'dmo'"
+warns "did you mean 'demo'"
+
+# warnings
+recipe sloppy <<'EOF'
+recipe: sloppy
+params:
+  port: {type: int, default: 1}
+  unread: {type: text, default: x, about: nothing reads it}
+steps:
+  - command: {run: [echo, "{{ params.port }}"]}
+EOF
+mkdir recipes/sloppy/files && : > recipes/sloppy/files/left-over
+expect 0 "$STOIKA" recipe check sloppy
+says 'no mistakes: 1 step, 0 handlers, 0 checks; 6 warnings'
+says 'recipe.yaml:1:1: warning: .*not say what it is about \(no-about\)'
+says 'warning: nothing checks .* \(no-check\)'
+says 'recipe.yaml:6:5: warning: the command runs at each apply.* \(unguarded-command\)'
+says "recipe.yaml:4:.*nothing reads the parameter 'unread' \(unused-param\)"
+says "recipe.yaml:3:.*'port' is not explained \(param-without-about\)"
+says 'no step uses files/left-over \(unused-file\)'
+expect 1 "$STOIKA" recipe check sloppy --strict
+expect 0 "$STOIKA" recipe check sloppy --json
+ok 'warnings in JSON' jq -e '[.warnings[].warning] | length == 6' "$CHECK_DIR/out"
+
+# what needs what: the place of the word, and the chain
+recipe a <<'EOF'
+recipe: a
+needs: [b]
+steps: [{directory: {path: /a}}]
+EOF
+recipe b <<'EOF'
+recipe: b
+needs: [demo, c]
+steps: [{directory: {path: /b}}]
+EOF
+recipe c <<'EOF'
+recipe: c
+needs:
+  - a
+steps: [{directory: {path: /c}}]
+EOF
+expect 3 "$STOIKA" recipe check a
+warns 'c/recipe.yaml:3:5: error: recipes need each other in a circle: a -> b -> c -> a$'
+warns "take one of these names out of a 'needs:'"
+recipe c <<'EOF'
+recipe: c
+needs: [deno]
+steps: [{directory: {path: /c}}]
+EOF
+expect 3 "$STOIKA" recipe check a
+warns "c/recipe.yaml:2:9: error: recipe 'c' needs 'deno': there is no recipe 'deno'"
+warns "did you mean 'demo'"
+recipe c <<'EOF'
+recipe: c
+steps: [{directory: {path: /c}}]
+EOF
+expect 0 "$STOIKA" recipe check a
+
+# apply wants both words, or --roles
+expect 2 "$STOIKA" apply gpu01
+warns "'apply' needs RECIPE and NODES"
+warns 'RECIPE NODES; or --roles NODES'
+expect 2 "$STOIKA" plan --roles a gpu01
+warns "takes the recipes from the nodes' roles"
