@@ -10,13 +10,13 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$HERE/../.." && pwd)
 NODES=100 REPS=3 PEER_NODES=10 BUILD=$TOP/build/release KEX=curve25519-sha256 OUT='' KEEP=0
 WORK=${STOIKA_BENCH:-/var/tmp/stoika-bench}
-TOOLS=ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,mitogen,ansible
+TOOLS=ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible
 
 usage() {
 	cat <<'X'
 usage: bench.sh [--nodes N] [--reps R] [--tools LIST] [--build DIR] [--out FILE.tsv] [--keep] [--scale]
-  --tools   of ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,mitogen,ansible (those not installed are
-            left out and named; ansible and mitogen run on 10 nodes, their cost being linear)
+  --tools   of ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible (those not installed are
+            left out and named; puppet, ansible and mitogen run on 10 nodes, their cost being linear)
   --scale   ours alone at 10, 50, 100, 200 and 500 nodes, with the fit of cost = fixed + slope x nodes
 X
 	exit 2
@@ -93,7 +93,7 @@ peer_layer() {
 	chmod 755 "$target/root/usr/sbin/policy-rc.d"
 	mount -t proc proc "$target/root/proc"
 	env -u LD_PRELOAD DEBIAN_FRONTEND=noninteractive chroot "$target/root" sh -c 'apt-get -qq update &&
-		apt-get -qq install -y --no-install-recommends cfengine3 python3-minimal python3-apt' \
+		apt-get -qq install -y --no-install-recommends cfengine3 python3-minimal python3-apt puppet-agent puppet-module-puppetlabs-stdlib' \
 		> "$WORK/log/peers.log" 2>&1 || say "the peers' packages could not be installed: see $WORK/log/peers.log"
 	umount "$target/root/proc" "$target/root"
 	rm -rf "$target"/up/{etc/apt,etc/resolv.conf,usr/sbin/policy-rc.d,var/lib/apt,var/cache/apt,dev,proc}
@@ -107,7 +107,7 @@ lab_up() { # N
 	cp -a "$WORK/w/layer/." "$WORK/lab/layer/"
 	[ ! -d "$WORK/peers/up" ] || cp -a "$WORK/peers/up/." "$WORK/lab/layer/"
 	mkdir -p "$WORK/lab/layer/srv/w"
-	cp "$WORK"/w/w/files/* "$WORK/w/w.cf" "$WORK/w/w.sh" "$WORK/lab/layer/srv/w/"
+	cp "$WORK"/w/w/files/* "$WORK/w/w.cf" "$WORK/w/w.pp" "$WORK/w/w.sh" "$WORK/lab/layer/srv/w/"
 	chmod 600 "$WORK/lab/layer/srv/w/w.cf"
 	awk '{print $2, $1}' "$WORK/lab/hosts" > "$WORK/hosts"
 }
@@ -214,7 +214,7 @@ ansible_run() { # LABEL N STRATEGY_LINES
 }
 
 peers() {
-	local r plugin
+	local r plugin phase
 	for r in $(seq "$REPS"); do
 		! wants ssh-true || fan_out "ssh-true same-kex" "$NODES" "-o KexAlgorithms=$KEX" true
 		! wants ssh-true-default || fan_out "ssh-true default" "$NODES" "" true
@@ -231,6 +231,15 @@ peers() {
 			fan_out "cf-agent second" "$NODES" "-o KexAlgorithms=$KEX" cf-agent -KI -f /srv/w/w.cf
 		fi
 	done
+	if wants puppet && [ -x "$WORK/lab/layer/usr/bin/puppet" ]; then
+		fresh
+		mv "$WORK/names" "$WORK/names.all"
+		head -n "$PEER_NODES" "$WORK/names.all" > "$WORK/names"
+		for phase in first second; do
+			fan_out "puppet $phase" "$PEER_NODES" "-o KexAlgorithms=$KEX" puppet apply /srv/w/w.pp
+		done
+		mv "$WORK/names.all" "$WORK/names"
+	fi
 	plugin=$(find / -xdev -path '*ansible_mitogen/plugins/strategy' -not -path '/proc/*' 2> /dev/null | head -n 1)
 	if wants mitogen && [ -n "$plugin" ]; then
 		ansible_run mitogen "$PEER_NODES" "$(printf 'strategy = mitogen_linear\nstrategy_plugins = %s' "$plugin")"

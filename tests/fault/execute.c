@@ -1,6 +1,7 @@
 /*
  * execute ROOT STATE RECIPES RUN NAME... - one apply without a session, for fault injection.
  *
+ * A RUN that begins with "undo" takes back instead.
  * Prints the run's state and reason; the status is 0 for ok and changed, 1 for anything else,
  * 3 when the run could not begin.
  */
@@ -24,7 +25,7 @@ static int run(char **argv, int n_names, struct run_outcome *out, struct err *er
 	struct arena *a = arena_new();
 	struct bundle *bundle = NULL;
 	struct order o = {.run = argv[4],
-		.mode = ORDER_APPLY,
+		.mode = str_starts(str_of(argv[4]), "undo") ? ORDER_UNDO : ORDER_APPLY,
 		.node = "n1",
 		.by = "fault",
 		.bundle = "none",

@@ -133,4 +133,4 @@ make_layer
 make_recipe
 make_shell
 make_ansible
-cp "$HERE/w.cf" "$OUT/w.cf"
+cp "$HERE/w.cf" "$HERE/w.pp" "$OUT/"
