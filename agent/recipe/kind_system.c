@@ -81,6 +81,97 @@ static const struct kind_param CRON[] = {
 	{0},
 };
 
+static const char *const UNIT_STATES[] = {
+	"present", "running", "stopped", "masked", "absent", NULL};
+static const struct kind_param UNIT[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "the unit; '.service' may be left out"},
+	{"dropin", PARAM_NAME, false, NULL, NULL,
+		"name of a drop-in, without '.conf': the text adds to an installed unit"},
+	{"source", PARAM_SOURCE, false, NULL, NULL, "a file in the recipe's files/"},
+	{"content", PARAM_TEXT, false, NULL, NULL, "the text itself"},
+	{"state", PARAM_CHOICE, false, UNIT_STATES, "present",
+		"present keeps the file only; running, stopped; masked; absent"},
+	{"enabled", PARAM_BOOL, false, NULL, NULL, "starts at boot; preset: as it is"},
+	{"verify", PARAM_BOOL, false, NULL, "true", "let systemd judge the text first"},
+	{0},
+};
+static const char *const CONTENT_NOT_BOTH[] = {"source", "content", NULL};
+
+static const struct kind_param TIMER[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "of both units: letters, digits, _ and -"},
+	{"run", PARAM_LIST, false, NULL, NULL, "program and arguments, no shell"},
+	{"shell", PARAM_TEXT, false, NULL, NULL, "a line for /bin/sh -eu"},
+	{"on_calendar", PARAM_TEXT, false, NULL, NULL, "when: daily, Mon *-*-* 03:00"},
+	{"on_boot", PARAM_TEXT, false, NULL, NULL, "so long after the boot: 5min"},
+	{"randomized_delay", PARAM_TEXT, false, NULL, NULL, "at most so much later: 30min"},
+	{"persistent", PARAM_BOOL, false, NULL, "true", "made up for when the node was off"},
+	{"user", PARAM_NAME, false, NULL, NULL, "as whom it runs; preset: root"},
+	{"about", PARAM_TEXT, false, NULL, NULL, "one line for people"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{0},
+};
+static const char *const TIMER_NOT_BOTH[] = {"run", "shell", NULL};
+
+static const char *const MOUNT_STATES[] = {"mounted", "unmounted", "present", "absent", NULL};
+static const struct kind_param MOUNT[] = {
+	{"path", PARAM_PATH, true, NULL, NULL, "the mount point, made when it is missing"},
+	{"source", PARAM_TEXT, false, NULL, NULL, "device, UUID=..., LABEL=..., HOST:/PATH, tmpfs"},
+	{"type", PARAM_TEXT, false, NULL, NULL,
+		"file system: ext4, xfs, nfs, tmpfs; none for bind"},
+	{"options", PARAM_TEXT, false, NULL, "defaults", "as in fstab, between commas"},
+	{"dump", PARAM_INT, false, NULL, "0", "the fifth field of fstab"},
+	{"pass", PARAM_INT, false, NULL, "0", "the sixth: order of fsck"},
+	{"state", PARAM_CHOICE, false, MOUNT_STATES, "mounted",
+		"mounted; unmounted and present keep the line of fstab; absent"},
+	{"timeout", PARAM_INT, false, NULL, "60", "seconds that mount may take"},
+	{0},
+};
+
+static const struct kind_param SWAP[] = {
+	{"path", PARAM_PATH, true, NULL, NULL, "a file, made with size; or a device"},
+	{"size", PARAM_TEXT, false, NULL, NULL, "of the file: 512M, 8G"},
+	{"priority", PARAM_INT, false, NULL, NULL, "0 to 32767; preset: the kernel chooses"},
+	{"wipe", PARAM_BOOL, false, NULL, "false",
+		"also a device or file that holds something else"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present (and on) or absent"},
+	{0},
+};
+
+static const char *const MODULE_STATES[] = {"loaded", "absent", "blacklisted", NULL};
+static const struct kind_param KERNEL_MODULE[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "the module, '-' and '_' are one"},
+	{"state", PARAM_CHOICE, false, MODULE_STATES, "loaded",
+		"loaded, now and at boot; absent; blacklisted, never loaded again"},
+	{"options", PARAM_TEXT, false, NULL, NULL, "its parameters: NVreg_X=1 NVreg_Y=0"},
+	{"boot", PARAM_BOOL, false, NULL, "true", "loaded: also at each boot"},
+	{"initramfs", PARAM_BOOL, false, NULL, "false", "make the initramfs anew on a change"},
+	{0},
+};
+
+static const char *const GRUB_VARIABLES[] = {
+	"GRUB_CMDLINE_LINUX_DEFAULT", "GRUB_CMDLINE_LINUX", NULL};
+static const struct kind_param KERNEL_ARG[] = {
+	{"args", PARAM_MAP, true, NULL, NULL, "key: value; an empty value for a bare word"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{"variable", PARAM_CHOICE, false, GRUB_VARIABLES, "GRUB_CMDLINE_LINUX_DEFAULT",
+		"where they stand; GRUB_CMDLINE_LINUX is for the recovery entries too"},
+	{"initramfs", PARAM_BOOL, false, NULL, "false", "make the initramfs anew on a change"},
+	{0},
+};
+
+static const char *const FIREWALL_POLICIES[] = {"accept", "drop", NULL};
+static const struct kind_param FIREWALL[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "of the table inet stoika_NAME"},
+	{"rules", PARAM_LIST, false, NULL, NULL, "rules of the input chain, in nft's words"},
+	{"policy", PARAM_CHOICE, false, FIREWALL_POLICIES, "accept",
+		"what rules do not decide; drop lets answers and the loopback through"},
+	{"table", PARAM_TEXT, false, NULL, NULL, "the whole inside of the table instead"},
+	{"cut_ssh", PARAM_BOOL, false, NULL, "false", "also when it would close the SSH port"},
+	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
+	{0},
+};
+static const char *const FIREWALL_NOT_BOTH[] = {"rules", "table", NULL};
+
 const struct kind KIND_SYSTEM[] = {
 	{
 		.name = "service",
@@ -205,6 +296,144 @@ const struct kind KIND_SYSTEM[] = {
 			   "  run: /usr/local/sbin/scrub --quiet",
 		.params = CRON,
 		.unless_absent = "schedule",
+	},
+	{
+		.name = "unit",
+		.about = "a systemd unit's file or drop-in, and its state",
+		.check =
+			"Compares the file in /etc/systemd/system (for a drop-in below NAME.d); with "
+			"running, stopped or enabled it looks at the unit as the kind service does. "
+			"masked: whether the unit is a link to /dev/null.",
+		.apply =
+			"Lets systemd-analyze verify the unit with the new text; a line of it about this "
+			"unit is an error, and the old file stays. Then writes the file, reloads the "
+			"manager, and brings the unit into its state. A unit that runs goes on with the "
+			"old text until it is restarted: notify a handler. masked and absent stop and "
+			"disable it first; absent leaves a unit of the distribution alone.",
+		.undo = "The old file comes back or the new one goes; running and enabled as it was.",
+		.example = "unit:\n"
+			   "  name: docker\n"
+			   "  dropin: 10-limits\n"
+			   "  content: |\n"
+			   "    [Service]\n"
+			   "    LimitMEMLOCK=infinity",
+		.params = UNIT,
+		.not_both = CONTENT_NOT_BOTH,
+	},
+	{
+		.name = "timer",
+		.about = "a job that systemd starts by the clock",
+		.check =
+			"Compares NAME.timer and NAME.service in /etc/systemd/system with what they "
+			"shall be, and whether the timer is enabled and active.",
+		.apply =
+			"Lets systemd-analyze judge the calendar and the service, writes both units, "
+			"reloads the manager, enables and starts the timer; a changed one is started "
+			"anew. absent stops the timer and takes both units away.",
+		.undo = "Both units, and whether the timer was enabled and active, as it was.",
+		.example = "timer:\n"
+			   "  name: scrub\n"
+			   "  run: [/usr/local/sbin/scrub, --quiet]\n"
+			   "  on_calendar: \"Sun *-*-* 03:00\"\n"
+			   "  randomized_delay: 1h",
+		.params = TIMER,
+		.not_both = TIMER_NOT_BOTH,
+	},
+	{
+		.name = "mount",
+		.about = "a file system at its place, now and in fstab",
+		.check =
+			"Reads /etc/fstab and /proc/self/mountinfo, never the mount point itself where "
+			"something is mounted, so that a dead NFS server cannot hang it. Of the options "
+			"it compares the flags and size, mode, uid and gid. A mount point that holds "
+			"files is told.",
+		.apply =
+			"Makes the mount point, mounts (or mounts anew with other options), and only "
+			"then writes the line of fstab, so that what cannot be mounted does not wait "
+			"for the next boot. All other lines stay byte for byte. mount is stopped at "
+			"timeout.",
+		.undo = "What was mounted there, the lines of fstab and made directories, as it was.",
+		.example = "mount:\n"
+			   "  path: /srv/models\n"
+			   "  source: nas01:/models\n"
+			   "  type: nfs\n"
+			   "  options: ro,nfsvers=4.2,_netdev",
+		.params = MOUNT,
+		.unless_absent = "source",
+	},
+	{
+		.name = "swap",
+		.about = "a swap file or device",
+		.check =
+			"Reads /proc/swaps, /etc/fstab, and of the file or device its size and the "
+			"signature of swap space.",
+		.apply =
+			"Makes the file (its blocks are allocated, 64 MiB must stay free), makes swap "
+			"space of it, switches it on and writes the line of fstab. A device or file that "
+			"holds anything else is refused without wipe.",
+		.undo = "Switched off, its line of fstab and its file gone, or as it was; what a wiped "
+			"device held does not come back.",
+		.example = "swap:\n"
+			   "  path: /swapfile\n"
+			   "  size: 8G",
+		.params = SWAP,
+	},
+	{
+		.name = "kernel_module",
+		.about = "a kernel module: loaded, absent or blacklisted",
+		.check =
+			"Reads /proc/modules, the list of built-in modules of the running kernel, and "
+			"the step's own files in /etc/modprobe.d and /etc/modules-load.d. Options that "
+			"a loaded module does not have yet are told.",
+		.apply =
+			"Writes the files, then loads or unloads the module. One that is in use is never "
+			"unloaded: absent fails and names who uses it; blacklisted waits for a reboot "
+			"and says so.",
+		.undo = "The files, and whether the module is loaded, as it was.",
+		.example = "kernel_module:\n"
+			   "  name: nouveau\n"
+			   "  state: blacklisted\n"
+			   "  initramfs: true",
+		.params = KERNEL_MODULE,
+	},
+	{
+		.name = "kernel_arg",
+		.about = "arguments of the kernel's command line, in GRUB",
+		.check =
+			"Reads the variable in /etc/default/grub and grub.d/*.cfg, and whether the boot "
+			"entries that were made of it have the arguments. Whether the running kernel "
+			"has them (/proc/cmdline) is told: if not, a reboot is needed.",
+		.apply =
+			"A key that stands somewhere gets its value there; else it goes into "
+			"grub.d/90-stoika.cfg, or into /etc/default/grub where there are no drop-ins. "
+			"Other arguments stay. Then grubby, update-grub or grub2-mkconfig; when it fails "
+			"the old files come back. With initramfs: update-initramfs -u or dracut -f, "
+			"after a look at the space in /boot.",
+		.undo = "The files as they were, and the boot entries made anew.",
+		.example = "kernel_arg:\n"
+			   "  args: {iommu: pt, intel_iommu: \"on\"}",
+		.params = KERNEL_ARG,
+	},
+	{
+		.name = "firewall",
+		.about = "a table of nftables rules of its own",
+		.check =
+			"Compares /etc/nftables.d/stoika-NAME.nft, the line that includes it, and the "
+			"loaded table with what it was right after it was loaded (nft list). Refuses "
+			"rules that close the SSH port: one chain at the input hook must accept it "
+			"before it drops it by rule or policy.",
+		.apply =
+			"Lets nft -c judge the file, writes it, and loads it in one transaction. Only the "
+			"table inet stoika_NAME is replaced; a packet must pass the tables of others "
+			"too. For the next boot add a service step for nftables.",
+		.undo = "The file, the include and the loaded table, as they were.",
+		.example = "firewall:\n"
+			   "  name: exporter\n"
+			   "  rules:\n"
+			   "    - ip saddr 10.0.0.0/8 tcp dport 9100 accept\n"
+			   "    - tcp dport 9100 drop",
+		.params = FIREWALL,
+		.not_both = FIREWALL_NOT_BOTH,
 	},
 	{0},
 };

@@ -192,16 +192,18 @@ int edit_keep(const struct step_env *env, const char *path, json_t *into, struct
 int edit_drop_folders(const struct step_env *env, const json_t *made, struct err *err)
 {
 	AUTO_JSON absent = json_object();
-	int rc = 0;
 
-	for (size_t i = 0; rc == 0 && i < json_array_size(made); i++) {
+	for (size_t i = 0; i < json_array_size(made); i++) {
 		const char *folder = json_string_value(json_array_get(made, i));
+		int rc;
 
 		json_object_set_new(absent, folder, json_pack("{s:s}", "kind", "absent"));
 		rc = keep_restore(env, folder, absent, NULL, err);
+		/* a conflict: somebody else's file lies there by now */
+		if (rc < 0 && rc != -E_CONFLICT)
+			return rc;
 	}
-	/* somebody else's file lies there by now */
-	return rc == -E_CONFLICT ? 0 : rc;
+	return 0;
 }
 
 int edit_restore(const struct step_env *env, const char *path, struct edit_past past,

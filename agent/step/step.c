@@ -35,6 +35,7 @@ static const struct step_ops *const OPS[] = {
 	&STEP_ARCHIVE,
 	&STEP_KERNEL_MODULE,
 	&STEP_KERNEL_ARG,
+	&STEP_FIREWALL,
 };
 
 void step_report_init(struct step_report *r)
