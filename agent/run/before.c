@@ -76,11 +76,13 @@ int before_load(int state, const char *recipe, json_t **doc, struct err *err)
 		json_drop(doc);
 		rc = err_set(err, E_UNSUPPORTED, "'%s' is not of format %d", path, FORMAT);
 	}
-	if (rc == -E_SYNTAX || rc == -E_UNSUPPORTED)
+	if (rc < 0) {
+		err_wrap(err, "'%s' of the agent's state", path);
 		err_hint(err,
-			"remove it below the agent's state; what '%s' changed until now can "
-			"then not be taken back",
+			"when it is damaged, remove it; what '%s' changed until now can then "
+			"not be taken back",
 			recipe);
+	}
 	return rc;
 }
 

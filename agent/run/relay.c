@@ -97,7 +97,8 @@ static void carry(struct relay *r)
 	struct channel *c = &r->session->channel;
 
 	while (!c->dead) {
-		const bool listens = !r->broken && !c->ended;
+		/* What comes after the final frame is for the session that stays. */
+		const bool listens = !r->broken && !c->ended && !r->final;
 		struct pollfd p[3] = {{.fd = r->executor, .events = POLLIN},
 			{.fd = listens ? c->in : -1, .events = POLLIN}, {.fd = c->out}};
 

@@ -161,10 +161,13 @@ static bool is_unlisted(const struct execution *x)
  * repeated when it is cut off. */
 static void write_end(struct execution *x, bool left)
 {
-	json_t *end = end_record(x);
+	json_t *end;
 	struct err err;
 
-	if (!is_unlisted(x) && journal_end(x->journal, end, left, &err) < 0 && !x->out->reason[0])
+	if (is_unlisted(x))
+		return;
+	end = end_record(x);
+	if (journal_end(x->journal, end, left, &err) < 0 && !x->out->reason[0])
 		events_explain(x, "%s", err.msg);
 	if (x->env->event)
 		x->env->event(x->env->ctx, end);

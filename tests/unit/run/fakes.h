@@ -5,7 +5,8 @@
  * transaction adds a line to ROOT/transactions. A name that begins with "bad"
  * fails, "ghost" is never installed.
  * command: shell is one word and an argument: "note X" adds a line to ROOT/log,
- * "fail", "deny", "slow", "kill", "lie" (differs for ever).
+ * "fail", "deny", "slow", "kill", "lie" (differs for ever); "half X" writes X and is killed,
+ * once: the second time it is only "note X".
  */
 #pragma once
 
@@ -118,7 +119,12 @@ static inline int fake_command_apply(
 		raise(SIGKILL);
 	if (strcmp(shell, "nap") == 0)
 		usleep(400000);
-	if (strncmp(shell, "note ", 5) != 0)
+	if (strncmp(shell, "half ", 5) == 0 && !fake_has_line(env->root, "log", shell + 5)) {
+		snprintf(line, sizeof line, "%s\n", shell + 5);
+		fake_append(env->root, "log", line);
+		raise(SIGKILL);
+	}
+	if (strncmp(shell, "note ", 5) != 0 && strncmp(shell, "half ", 5) != 0)
 		return 0;
 	snprintf(line, sizeof line, "%s\n", shell + 5);
 	return fake_append(env->root, "log", line);

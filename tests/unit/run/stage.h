@@ -18,11 +18,14 @@
 #include "agent/run/bundle.h"
 #include "agent/run/journal.h"
 #include "agent/run/run.h"
+#include "agent/wire/redact.h"
 #include "tests/unit/t.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct stage {
 	char path[128];
@@ -38,6 +41,12 @@ struct stage {
 	unsigned before_change; /* calls */
 	bool cancel;
 	int elsewhere; /* what before_change returns */
+	/* of the next runs */
+	const char *resumed_by, *expect, *boot_id;
+	json_t *secrets; /* {name: text} */
+	struct redact *redact;
+	struct run_memory *memory;
+	unsigned reboots;
 };
 
 static inline int stage_mkdir(const struct stage *s, const char *name)
@@ -115,6 +124,7 @@ static inline void stage_init(struct stage *s)
 	s->arena = arena_new();
 	s->events = json_array();
 	s->params = json_object();
+	s->boot_id = "boot";
 }
 
 static inline void stage_done(struct stage *s)
@@ -123,6 +133,9 @@ static inline void stage_done(struct stage *s)
 	json_decref(s->events);
 	json_decref(s->params);
 	json_decref(s->facts);
+	json_decref(s->secrets);
+	redact_free(s->redact);
+	run_memory_free(s->memory);
 	arena_free(s->arena);
 	close(s->root);
 	close(s->state);
@@ -151,6 +164,24 @@ static inline bool stage_on_cancelled(void *ctx)
 	return s->cancel;
 }
 
+static inline int stage_on_reboot(void *ctx, const struct step_env *env, struct err *err)
+{
+	struct stage *s = ctx;
+
+	(void)env, (void)err;
+	s->reboots++;
+	return 0;
+}
+
+static inline void stage_secret(struct stage *s, const char *name, const char *value)
+{
+	if (!s->secrets)
+		s->secrets = json_object();
+	json_put_str(s->secrets, name, value);
+	redact_free(s->redact);
+	s->redact = redact_new(s->secrets);
+}
+
 static inline struct run_env stage_env(struct stage *s)
 {
 	char path[160];
@@ -165,7 +196,11 @@ static inline struct run_env stage_env(struct stage *s)
 		.state = s->state,
 		.bundle = s->bundle,
 		.facts = s->facts,
-		.boot_id = "boot",
+		.boot_id = s->boot_id,
+		.reboot = stage_on_reboot,
+		.resumed_by = s->resumed_by,
+		.redact = s->redact,
+		.memory = s->memory,
 		.ctx = s,
 		.event = stage_on_event,
 		.before_change = stage_on_change,
@@ -182,11 +217,15 @@ static inline int stage_try(struct stage *s, enum order_mode mode, const char *n
 		.node = "n1",
 		.by = "tester",
 		.bundle = "none",
+		.expect = s->expect,
+		.secret_values = s->secrets,
 		.recipes = recipes};
 	const struct run_env env = stage_env(s);
 	struct str rest, part;
 
-	snprintf(s->run, sizeof s->run, "run-%u", ++s->runs);
+	if (!s->resumed_by)
+		s->runs++;
+	snprintf(s->run, sizeof s->run, "run-%u", s->runs);
 	snprintf(text, sizeof text, "%s", names);
 	rest = str_of(text);
 	while (str_next(&rest, ' ', &part)) {
@@ -202,6 +241,31 @@ static inline void stage_run(struct stage *s, enum order_mode mode, const char *
 {
 	if (stage_try(s, mode, names) != 0)
 		fail_msg("the run did not begin: %s", s->err.msg);
+}
+
+/* In a process of its own, which a step may kill; what is in memory here does not learn of it. */
+static inline int stage_fork(struct stage *s, enum order_mode mode, const char *names)
+{
+	int status;
+	const pid_t pid = fork();
+
+	if (pid == 0) {
+		const int rc = stage_try(s, mode, names);
+
+		_exit(rc < 0 ? 100 : (int)s->out.state);
+	}
+	if (!s->resumed_by)
+		s->runs++;
+	assert_int_equal(waitpid(pid, &status, 0), pid);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* Goes on with the last run. */
+static inline void stage_resume(struct stage *s, enum order_mode mode, const char *names)
+{
+	s->resumed_by = "tester";
+	stage_run(s, mode, names);
+	s->resumed_by = NULL;
 }
 
 /* The nth (from 0) event of this kind, or NULL. */
