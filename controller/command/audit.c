@@ -3,6 +3,7 @@
 #include "controller/command/audit_answer.h"
 #include "controller/command/past.h"
 #include "controller/command/table.h"
+#include "inventory/audit/reach.h"
 #include "inventory/catalog/catalog.h"
 #include "inventory/report/audit_report.h"
 
@@ -12,7 +13,8 @@
 #include <unistd.h>
 
 #define TEXT_MAX      ((size_t)256 << 20)
-#define FIX_RACKS_MAX 10 /* worst first; a rack that is named always gets its fixes */
+#define FIX_SITE_MAX  100 /* racks; in a larger site a rack that is named is mended by itself */
+#define FIX_RACKS_MAX 10  /* worst first; a rack that is named always gets its fixes */
 
 static int opts_of(const struct invocation *inv, struct report_opts *out, struct err *err)
 {
@@ -33,6 +35,19 @@ static int opts_of(const struct invocation *inv, struct report_opts *out, struct
 }
 
 /* --- the site --- */
+
+static int read_basis(const struct invocation *inv, struct audit_opts *o, struct err *err)
+{
+	const char *word = option_get(inv, "basis");
+	const int basis = word ? model_word(MODEL_BASES, word) : BASIS_MAX;
+
+	if (basis < 0) {
+		err_set(err, E_SYNTAX, "there is no basis '%s'", word);
+		return err_hint(err, "nameplate, max, capped or measured");
+	}
+	o->basis = (enum power_basis)basis;
+	return 0;
+}
 
 static int read_site(const struct invocation *inv, struct model **out, struct err *err)
 {
@@ -66,19 +81,6 @@ static int find_rack(const struct model *m, const char *name, size_t *out, struc
 	return err_hint(err, "'stoika list racks' has their names");
 }
 
-static int read_basis(const struct invocation *inv, struct audit_opts *o, struct err *err)
-{
-	const char *word = option_get(inv, "basis");
-	const int basis = word ? model_word(MODEL_BASES, word) : BASIS_MAX;
-
-	if (basis < 0) {
-		err_set(err, E_SYNTAX, "there is no basis '%s'", word);
-		return err_hint(err, "nameplate, max, capped or measured");
-	}
-	o->basis = (enum power_basis)basis;
-	return 0;
-}
-
 static int read_asking(
 	const struct invocation *inv, const struct model *m, struct asking *q, struct err *err)
 {
@@ -98,6 +100,82 @@ static int read_asking(
 	q->opts.lose = q->lose;
 	q->opts.n_lose = lost;
 	return rc;
+}
+
+/* --- some racks of a large site --- */
+
+/* What an audit of some racks goes by, while the store looks which parts of the site it needs. */
+struct judging {
+	const struct invocation *inv;
+	enum power_basis basis;
+	bool tight; /* a fix that helps a rack may be too much for a panel or UPS */
+};
+
+static bool may_trip(void *ctx, const struct model *m, const struct reach *r)
+{
+	struct judging *j = ctx;
+	struct policy p;
+
+	if (policy_make(m, option_get(j->inv, "policy"), &p, NULL) < 0)
+		return true;
+	j->tight = j->tight || !reach_fits(m, &p, r, j->basis);
+	return reach_trips(m, &p, r, j->basis);
+}
+
+/* Whether each of the racks passes, so that nobody needs a fix. */
+static bool all_pass(const struct invocation *inv, const struct model *m)
+{
+	struct audit a = {0};
+	struct asking q;
+	bool pass;
+
+	if (read_asking(inv, m, &q, NULL) < 0)
+		return false;
+	q.opts.racks_only = true;
+	pass = audit_run(m, &q.opts, &a, NULL) == 0 && a.count[AUDIT_PASS] == a.racks.n;
+	audit_done(&a);
+	return pass;
+}
+
+/* The racks named, without the rest of the site; *out NULL when all of it is needed. */
+static int read_racks(const struct invocation *inv, struct model **out, struct err *err)
+{
+	struct judging j = {.inv = inv};
+	struct store_part_asked asked = {.site = option_get(inv, "site"),
+		.racks = inv->args,
+		.n = inv->n_args,
+		.trips = may_trip,
+		.ctx = &j};
+	struct audit_opts o = {.basis = BASIS_MAX};
+	struct store *s = NULL;
+	int rc = read_basis(inv, &o, err);
+
+	*out = NULL;
+	asked.basis = j.basis = o.basis;
+	if (rc == 0)
+		rc = session_open(inv, STORE_READ, &s, err);
+	if (rc == 0)
+		rc = store_load_part(s, &asked, out, err);
+	store_close(s);
+	if (rc < 0 || !*out || option_get(inv, "no-fixes"))
+		return rc;
+	/* fixes move boxes to other racks where the site is small enough to try */
+	if ((j.tight || asked.site_racks <= FIX_SITE_MAX) && !all_pass(inv, *out)) {
+		model_free(*out);
+		*out = NULL;
+	}
+	return rc;
+}
+
+/* Losses that are asked for, places and orders are of the whole site. */
+static bool is_of_racks(const struct invocation *inv)
+{
+	static const char *const whole[] = {"file", "lose", "fit", "restart"};
+
+	for (size_t i = 0; i < sizeof whole / sizeof *whole; i++)
+		if (option_count(inv, whole[i]))
+			return false;
+	return inv->n_args > 0;
 }
 
 /* --- fixes --- */
@@ -263,24 +341,37 @@ static int answer_restart(const struct invocation *inv, const struct model *m,
 	return rc;
 }
 
+/* What is asked of a model that is there. */
+static int answer(
+	const struct invocation *inv, struct model *m, bool part, bool *failed, struct err *err)
+{
+	struct asking q;
+	int rc = read_asking(inv, m, &q, err);
+
+	q.opts.racks_only = part;
+	if (rc == 0 && option_get(inv, "count") && !option_get(inv, "fit"))
+		rc = err_set(err, E_SYNTAX, "--count goes with --fit TYPE");
+	if (rc == 0 && option_get(inv, "restart"))
+		rc = answer_restart(inv, m, &q, err);
+	else if (rc == 0 && option_get(inv, "fit"))
+		rc = answer_fit(inv, m, &q, failed, err);
+	else if (rc == 0)
+		rc = answer_audit(inv, m, &q, failed, err);
+	return rc;
+}
+
 static int run_audit(struct invocation *inv)
 {
 	struct model *m = NULL;
-	struct asking q;
 	struct err err;
-	bool failed = false;
-	int rc = read_site(inv, &m, &err);
+	bool failed = false, part;
+	int rc = is_of_racks(inv) ? read_racks(inv, &m, &err) : 0;
 
+	part = m != NULL;
+	if (rc == 0 && !part)
+		rc = read_site(inv, &m, &err);
 	if (rc == 0)
-		rc = read_asking(inv, m, &q, &err);
-	if (rc == 0 && option_get(inv, "count") && !option_get(inv, "fit"))
-		rc = err_set(&err, E_SYNTAX, "--count goes with --fit TYPE");
-	if (rc == 0 && option_get(inv, "restart"))
-		rc = answer_restart(inv, m, &q, &err);
-	else if (rc == 0 && option_get(inv, "fit"))
-		rc = answer_fit(inv, m, &q, &failed, &err);
-	else if (rc == 0)
-		rc = answer_audit(inv, m, &q, &failed, &err);
+		rc = answer(inv, m, part, &failed, &err);
 	model_free(m);
 	if (rc < 0)
 		return command_fail(inv, &err);

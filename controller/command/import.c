@@ -1,6 +1,7 @@
 /* import - a site of ours or of another system into the inventory, all of it or nothing. */
 #include "controller/command/session.h"
 #include "controller/command/table.h"
+#include "inventory/audit/reach.h"
 #include "inventory/import/foreign.h"
 
 #include <stdio.h>
@@ -49,11 +50,27 @@ static int keep_text(const struct model *m, struct buf *text, struct err *err)
 				      EXPORT_MAX);
 }
 
+/* So that one rack can be audited without the rest; a site that cannot be audited has none. */
+static int put_reach(struct store *s, const struct model *m, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct reach *reach;
+	size_t n;
+	int rc = 0;
+
+	if (reach_make(a, m, &reach, &n, NULL) == 0)
+		rc = store_put_reach(s, m->site, reach, n, err);
+	arena_free(a);
+	return rc;
+}
+
 static int put_model(const struct invocation *inv, struct store *s, const struct model *m,
 	struct str text, struct err *err)
 {
 	int rc = store_put_model(s, m, err);
 
+	if (rc == 0)
+		rc = put_reach(s, m, err);
 	if (rc == 0)
 		rc = store_version_put(s, m->site, session_user(inv), inv->args[0], text, err);
 	return rc;

@@ -3,6 +3,7 @@
 
 #include "agent/base/err.h"
 #include "inventory/audit/audit_priv.h"
+#include "inventory/audit/reach.h"
 #include "inventory/audit/space.h"
 
 #include <math.h>
@@ -17,32 +18,14 @@ static bool worth_losing(const struct graph *g, uint32_t e)
 	return g->at[e].n > 0;
 }
 
-/* Marks what is above the cords of the racks asked for; all when none is. */
-static bool *wanted_elements(struct arena *a, const struct graph *g, const struct audit_opts *o)
-{
-	bool *wanted = o->n_racks ? arena_alloc(a, g->base[LEVEL_N] + 1) : NULL;
-
-	for (size_t i = 0; i < o->n_racks; i++) {
-		for (uint32_t d = g->rack_first[o->racks[i]]; d < g->rack_first[o->racks[i] + 1];
-			d++) {
-			const uint32_t device = g->rack_devices[d];
-
-			for (uint32_t k = g->device_first[device]; k < g->device_first[device + 1];
-				k++)
-				for (uint32_t e = graph_outlet(g, g->device_cords[k]);
-					e != GRAPH_NONE; e = g->at[e].parent)
-					wanted[e] = true;
-		}
-	}
-	return wanted;
-}
-
 /* Feeds first: of losses that come to the same, the first one is told. */
 static void list_losses(struct audit *out, const struct audit_opts *o)
 {
 	static const enum level order[] = {
 		LEVEL_FEED, LEVEL_PDU, LEVEL_BANK, LEVEL_PANEL, LEVEL_UPS};
-	const bool *wanted = wanted_elements(out->arena, &out->graph, o);
+	const bool *wanted = o->n_racks ? reach_elements(out->arena, &out->graph, &out->policy,
+						  o->basis, o->racks, o->n_racks)
+					: NULL;
 
 	*vec_push(&out->losses) = (struct audit_subject){NOUN_N, 0};
 	if (o->n_lose) {
@@ -307,8 +290,10 @@ static void judge_all(struct audit_run *r)
 			judge_rack(r, i);
 	r->rack = MODEL_NONE;
 	out->site_first = out->findings.n;
-	rule_upstream(r);
-	rule_zone(r);
+	if (!r->o->racks_only) {
+		rule_upstream(r);
+		rule_zone(r);
+	}
 	out->site_n = out->findings.n - out->site_first;
 	out->verdict = sum_up(out, out->site_first, &binding);
 	vec_each(&out->racks, const struct audit_rack, rack) {

@@ -71,6 +71,7 @@ struct audit_opts {
 	enum power_basis basis;
 	const size_t *racks; /* only those; n_racks 0: all */
 	size_t n_racks;
+	bool racks_only; /* the rules of the site are not asked: the model may be a part of it */
 	const struct audit_subject *lose; /* these at once; n_lose 0: each single thing */
 	size_t n_lose;
 };

@@ -7,6 +7,7 @@
  */
 #pragma once
 
+#include "inventory/model/index.h"
 #include "inventory/model/model.h"
 
 /* Numbers from 0 to n, by row. Owned by the arena. */
@@ -15,3 +16,16 @@ struct model_parts {
 	size_t n;
 };
 void model_parts(struct arena *a, const struct model *m, struct model_parts *out);
+
+/*
+ * The most that can ever be on a panel or UPS, whatever is lost: each device below it
+ * with all of its watts on every phase it has a cord to.
+ */
+struct reach {
+	enum model_noun noun; /* NOUN_PANEL, NOUN_UPS */
+	size_t row;
+	double volts; /* of the circuit, line to line for three phases; NaN: not known */
+	unsigned phases;
+	double total[BASIS_N];          /* W; each device once */
+	double watts[BASIS_N][PHASE_N]; /* W by phase of the load */
+};

@@ -15,6 +15,7 @@
 #include "agent/base/vec.h"
 #include "agent/wire/record.h"
 #include "inventory/model/model.h"
+#include "inventory/model/part.h"
 #include "inventory/model/vars.h"
 
 struct err;
@@ -59,6 +60,27 @@ int store_put_model(struct store *s, const struct model *m, struct err *err);
 /* site NULL: the only one (E_CONFLICT names them when there are several). */
 int store_load_model(struct store *s, const char *site, struct model **out, struct err *err);
 int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n, struct err *err);
+
+/* What panels and UPSs carry at most (model/part.h), after store_put_model, which forgets it. */
+int store_put_reach(
+	struct store *s, const char *site, const struct reach *at, size_t n, struct err *err);
+/*
+ * The racks named with all that their audit depends on: their parts, and those that
+ * what may trip joins to them. trips says whether a panel or UPS may; m has them then,
+ * and the site's terms. 0 with *out NULL when the site must be loaded whole: when a
+ * rack is not known, or most of the site would be needed.
+ */
+struct store_part_asked {
+	const char *site; /* NULL: the only one */
+	const char *const *racks;
+	size_t n;
+	enum power_basis basis;
+	bool (*trips)(void *ctx, const struct model *m, const struct reach *r);
+	void *ctx;
+	size_t site_racks; /* filled: of the whole site */
+};
+int store_load_part(
+	struct store *s, struct store_part_asked *asked, struct model **out, struct err *err);
 
 /* --- versions: what a site was --- */
 struct store_version {

@@ -116,7 +116,7 @@ static int load_rows(
 	return rc;
 }
 
-static int load_site(
+int store_load_head(
 	struct store *s, struct model *m, const char *name, int64_t *id, struct err *err)
 {
 	AUTO_QUERY q = query_start(s, PART_MODEL, SQL, SITE);
@@ -207,7 +207,7 @@ static int load_all(struct store *s, struct model *m, const char *site, struct e
 	int rc = site ? 0 : store_only_site(s, m->arena, &site, err);
 
 	if (rc == 0)
-		rc = load_site(s, m, site, &id, err);
+		rc = store_load_head(s, m, site, &id, err);
 	if (rc == 0)
 		rc = load_rows_all(s, m, id, err);
 	for (size_t i = 0; rc == 0 && i < sizeof LOADERS / sizeof *LOADERS; i++)

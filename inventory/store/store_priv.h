@@ -22,6 +22,8 @@ enum store_part {
 	PART_ROWS_PUT,
 	PART_BATCH,
 	PART_ROWS_LOAD,
+	PART_ROWS_SOME,
+	PART_PARTS,
 	PART_MODEL,
 	PART_NODE,
 	PART_LEASE,
@@ -108,6 +110,9 @@ struct put {
 int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
 /* The only site, for a caller who names none. */
 int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err);
+/* The site's row: its name, its file and its id. */
+int store_load_head(
+	struct store *s, struct model *m, const char *name, int64_t *id, struct err *err);
 /* Racks, feeds and PDUs have the number of their part. */
 bool put_has_part(enum model_noun noun);
 size_t put_part(const struct put *p, enum model_noun noun, size_t row);

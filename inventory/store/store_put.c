@@ -19,6 +19,7 @@ enum {
 	NODE,
 	NODE_HELD,
 	NODES_RETIRE,
+	REACH_DROP,
 	MARK, /* and those behind it */
 	SWEEP = MARK + 17,
 	SQL_N = SWEEP + 16
@@ -51,6 +52,7 @@ static const char *const SQL[] = {
 		      " AND l.expires > :now LIMIT 1",
 	[NODES_RETIRE] = "UPDATE nodes SET state = 'retired', device_id = NULL"
 			 " WHERE site_id = :site AND ord IS NULL",
+	[REACH_DROP] = "DELETE FROM reaches" OF_SITE,
 	/* marks, then sweeps of the same tables, children first */
 	[MARK] = "UPDATE ports SET ord = NULL" OF_DEVICE,
 	"UPDATE outlets SET ord = NULL" OF_PDU,
@@ -258,7 +260,7 @@ static int put_all(struct put *p, struct err *err)
 	int rc = put_site(p, err);
 
 	if (rc == 0)
-		rc = over_site(p, MARK, SWEEP, err);
+		rc = over_site(p, REACH_DROP, SWEEP, err);
 	if (rc == 0)
 		rc = put_rows(p, err);
 	if (rc == 0)

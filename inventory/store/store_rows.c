@@ -161,15 +161,34 @@ static void read_sql(enum model_noun noun, struct buf *sql)
 			for (unsigned k = 0; k < c.n; k++)
 				buf_addf(sql, ", t.%s", c.name[k]);
 	}
+	buf_add_text(sql, t ? ", t.ord" : "");
 	if (!t)
 		buf_add_text(sql, " FROM sites t WHERE t.id = ?");
 	else if (t->owner)
-		buf_addf(sql,
-			" FROM %s t JOIN %s o ON o.id = t.%s WHERE o.site_id = ? ORDER BY t.ord",
-			t->name, TABLES[t->of].name, t->owner);
+		buf_addf(sql, " FROM %s o CROSS JOIN %s t ON t.%s = o.id WHERE o.site_id = ?",
+			TABLES[t->of].name, t->name, t->owner);
 	else
-		buf_addf(sql, " FROM %s t WHERE t.site_id = ? ORDER BY t.ord", t->name);
+		buf_addf(sql, " FROM %s t WHERE t.site_id = ?", t->name);
 }
+
+#define PARTS "(SELECT value FROM json_each(?))"
+
+/* Which rows of the site are in the parts; NULL: all of them. Binds the parts, once or twice. */
+static const char *const IN_PARTS[NOUN_N + 1] = {
+	[NOUN_RACK] = " AND t.part IN " PARTS,
+	[NOUN_FEED] = " AND t.part IN " PARTS,
+	[NOUN_PDU] = " AND t.part IN " PARTS,
+	[NOUN_BANK] = " AND o.part IN " PARTS,
+	[NOUN_OUTLET] = " AND o.part IN " PARTS,
+	[NOUN_DEVICE] =
+		" AND t.id IN (SELECT d.id FROM racks r CROSS JOIN devices d"
+		" ON d.rack_id = r.id WHERE r.part IN " PARTS
+		" UNION SELECT p.device_id FROM pdus u CROSS JOIN outlets o ON o.pdu_id = u.id"
+		" CROSS JOIN cords c ON c.outlet_id = o.id CROSS JOIN ports p ON p.id = c.port_id"
+		" WHERE u.part IN " PARTS ")",
+	[NOUN_RESERVATION] =
+		" AND t.rack_id IN (SELECT r.id FROM racks r WHERE r.part IN " PARTS ")",
+};
 
 static void terms_sql(struct buf *sql)
 {
@@ -184,10 +203,13 @@ static struct query start(struct store *s, enum store_part part, enum model_noun
 
 	buf_init(&sql, SQL_MAX);
 	if (!query_is_ready(s, part, noun)) {
-		if (part == PART_ROWS_LOAD)
-			read_sql(noun, &sql);
-		else
+		if (part == PART_ROWS_PUT)
 			terms_sql(&sql);
+		else
+			read_sql(noun, &sql);
+		if (part == PART_ROWS_SOME && IN_PARTS[noun])
+			buf_add_text(&sql, IN_PARTS[noun]);
+		buf_add_text(&sql, part != PART_ROWS_PUT && noun < NOUN_N ? " ORDER BY t.ord" : "");
 	}
 	return query_start_text(s, part, noun, buf_text(&sql));
 }
@@ -508,7 +530,8 @@ static void load_owner(struct query *q, struct model *m, enum model_noun noun, v
 	}
 }
 
-static void load_row(struct query *q, struct model *m, enum model_noun noun)
+/* Gives the column behind the fields: its ord. */
+static int load_row(struct query *q, struct model *m, enum model_noun noun)
 {
 	const struct model_fields fields = model_fields_of(noun);
 	void *row = noun == NOUN_N ? (void *)m : model_row_push(m, noun);
@@ -517,6 +540,7 @@ static void load_row(struct query *q, struct model *m, enum model_noun noun)
 	for (size_t k = first_field(noun); k < fields.n; k++)
 		load_field(q, &col, &fields.at[k], row, m->arena);
 	load_owner(q, m, noun, row);
+	return col;
 }
 
 static int load_noun(
@@ -531,6 +555,24 @@ static int load_noun(
 	return rc;
 }
 
+int load_noun_some(struct store *s, struct model *m, int64_t site, enum model_noun noun,
+	const char *parts, struct row_ords *ords, struct err *err)
+{
+	AUTO_QUERY q = start(s, PART_ROWS_SOME, noun);
+	int rc;
+
+	query_bind_id(&q, 1, site);
+	for (int i = 2; IN_PARTS[noun] && i <= sqlite3_bind_parameter_count(q.st); i++)
+		query_bind_text(&q, i, parts);
+	while ((rc = query_next(&q, err)) > 0) {
+		const int col = load_row(&q, m, noun);
+
+		if (noun < NOUN_N)
+			*vec_push(ords) = query_get_row(&q, col);
+	}
+	return rc;
+}
+
 static unsigned noun_of(const char *table)
 {
 	for (unsigned i = 0; i < NOUN_N; i++)
@@ -539,7 +581,7 @@ static unsigned noun_of(const char *table)
 	return NOUN_N;
 }
 
-static int load_notes(struct store *s, struct model *m, int64_t site, struct err *err)
+int load_notes(struct store *s, struct model *m, int64_t site, struct err *err)
 {
 	AUTO_QUERY q = query_start(s, PART_ROWS, SQL, NOTES);
 	int rc;
