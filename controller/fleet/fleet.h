@@ -7,7 +7,8 @@
  * A node's result is decided by the final frame *and* exit status 0; anything
  * else is unknown, and is resolved by asking again (attach) up to twice.
  * Nodes that cannot be reached, refuse the key, show another host key or are
- * busy get their own result with cause and hint; the others go on.
+ * busy get their own result with cause and hint; the others go on. A node that
+ * restarts within a run is waited for; another boot id proves that it did.
  */
 #pragma once
 
@@ -16,20 +17,31 @@
 #include "controller/fleet/pack.h"
 #include "controller/fleet/range.h"
 
+struct secrets;
+struct link_transport;
+
 struct fleet_opts {
-	const char *id; /* NULL: made; the run's id */
+	const char
+		*id; /* NULL: made; the run's id. Attach and resume: the run that is gone on with */
 	enum order_mode mode;
 	const struct pack_recipe *recipes;
 	unsigned n_recipes;
-	const json_t *params;   /* {recipe: {name: value}} or NULL */
+	json_t *params; /* {recipe: {name: value}} or NULL; over what the variables of a node say */
+	const struct secrets
+		*secrets;       /* values for parameters of type secret; NULL: there are none */
 	const char *nodes_text; /* as typed, for the record */
 	const char *by;
 	unsigned parallel;       /* 0: adaptive up to 512 */
 	int64_t connect_timeout; /* ns, 0: 10 s */
 	int64_t patience;        /* ns, 0: a minute; for an agent's greeting, and its end */
+	int64_t silence;         /* ns, 0: a minute; of an agent at work, then the link is lost */
+	int64_t reboot_wait;     /* ns, 0: 15 minutes; for a node that restarts */
 	const char *kex;         /* NULL: default */
-	const char *plan_hash;   /* apply only what was shown; NULL */
-	void *ctx;               /* all may be NULL */
+	const char *plan_hash;   /* apply only what a stored plan showed, node by node; NULL */
+	const char *rekey;       /* public key text that nodes are to obey */
+	bool preview;            /* undo: only tell what would be taken back */
+	const struct link_transport *transport; /* NULL: SSH */
+	void *ctx;                              /* all may be NULL */
 	void (*event)(void *ctx, const struct node_row *node, const json_t *record);
 	void (*done)(void *ctx, const struct node_row *node, const struct node_result *result);
 };
@@ -45,7 +57,8 @@ struct fleet_outcome {
 /*
  * Negative only when nothing could be started or recorded; else the outcome tells all. Takes
  * SIGINT and SIGTERM while it runs: it then ends in order, and the nodes at work go on. With
- * plan_hash E_STATE when the nodes' plan is another one now.
+ * plan_hash each node is told the hash it showed; a node that would change otherwise now does
+ * nothing and is denied. E_NOTFOUND when no such plan is kept.
  */
 int fleet_run(struct store *s, const struct keys *k, const struct node_refs *nodes,
 	const struct fleet_opts *o, struct fleet_outcome *out, struct err *err);

@@ -1,6 +1,7 @@
 /* fleet_order - what a node is sent: its own signed order, and the bundle that all share. */
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
+#include "agent/base/seal.h"
 #include "agent/base/sign.h"
 #include "agent/recipe/recipe.h"
 #include "controller/fleet/fleet_priv.h"
@@ -12,7 +13,6 @@
 #define SLICE    (512u << 10) /* of the bundle per frame */
 /* The nonce makes an order good for one session; the time only bounds a stolen clock. */
 #define ORDER_LIFE INT64_C(86400)
-#define VARS_MAX   (256u << 10)
 
 /* Length of what follows (big-endian), then the type: see frame.h. */
 static void make_head(char head[static 5], size_t payload)
@@ -26,64 +26,58 @@ static void make_head(char head[static 5], size_t payload)
 	head[4] = 'D';
 }
 
-static int prepare_stream(struct fleet *f, struct err *err)
+static int prepare_head(struct fleet *f, struct str sig, struct buf *head, struct err *err)
 {
-	struct bundle_stream *b = &f->stream;
+	const struct bundle_stream *b = &f->stream;
 	AUTO_JSON m = message_new("bundle");
-	const size_t n = f->pack.payload.n, rest = n % SLICE;
+	const size_t n = f->pack.payload.n;
 
 	json_put_text(m, "manifest", f->pack.manifest);
-	json_put_text(m, "sig", f->pack.sig);
+	json_put_text(m, "sig", sig);
 	json_put_int(m, "size", (int64_t)n);
-	b->payload = f->pack.payload;
-	make_head(b->frame_head, SLICE);
-	make_head(b->last_head, rest);
-	message_write(m, &b->head);
-	buf_add(&b->head, n >= SLICE ? b->frame_head : b->last_head, 5);
-	if (!buf_ok(&b->head))
+	message_write(m, head);
+	buf_add(head, n >= SLICE ? b->frame_head : b->last_head, 5);
+	if (!buf_ok(head))
 		return err_set(
 			err, E_LIMIT, "the manifest of the bundle is too long for a message");
 	return 0;
 }
 
-/* What was given for each recipe, judged and completed once for all nodes. */
-static int prepare_params(struct fleet *f, struct err *err)
+/* While the signing key is replaced, the bundle is there with the signature of either key. */
+static int prepare_stream(struct fleet *f, struct err *err)
 {
-	const struct fleet_opts *o = f->opts;
-
-	f->params = xcalloc(o->n_recipes + 1, sizeof *f->params);
-	for (unsigned i = 0; i < o->n_recipes; i++) {
-		const struct pack_recipe *r = &o->recipes[i];
-		const int rc =
-			recipe_params(r->recipe, json_get(o->params, r->name), &f->params[i], err);
-
-		if (rc < 0)
-			return err_wrap(err, "recipe '%s'", r->name);
-	}
-	return 0;
-}
-
-int order_prepare(struct fleet *f, struct err *err)
-{
-	const struct fleet_opts *o = f->opts;
+	struct bundle_stream *b = &f->stream;
+	char sig[SIGN_TEXT_MAX];
 	int rc;
 
-	buf_init(&f->stream.head, 2 * WIRE_FRAME_MAX);
-	if (o->n_recipes == 0)
-		return 0;
-	rc = prepare_params(f, err);
-	if (rc == 0)
-		rc = pack_make(
-			store_path(f->store), f->keys, o->recipes, o->n_recipes, &f->pack, err);
+	b->payload = f->pack.payload;
+	make_head(b->frame_head, SLICE);
+	make_head(b->last_head, f->pack.payload.n % SLICE);
+	rc = prepare_head(f, f->pack.sig, &b->head[0], err);
+	if (rc < 0 || !f->keys->next)
+		return rc;
+	rc = sign_make(f->keys->next, f->pack.manifest, sig, err);
+	return rc < 0 ? rc : prepare_head(f, str_of(sig), &b->head[1], err);
+}
+
+int order_prepare(struct fleet *f, const struct node_refs *nodes, struct err *err)
+{
+	const struct fleet_opts *o = f->opts;
+	int rc = params_prepare(f, nodes, err);
+
+	buf_init(&f->stream.head[0], 2 * WIRE_FRAME_MAX);
+	buf_init(&f->stream.head[1], 2 * WIRE_FRAME_MAX);
+	if (rc < 0 || o->n_recipes == 0)
+		return rc;
+	rc = pack_make(f->store, f->keys, o->recipes, o->n_recipes, &f->pack, err);
 	return rc < 0 ? rc : prepare_stream(f, err);
 }
 
 void order_cleanup(struct fleet *f)
 {
-	for (unsigned i = 0; f->params && i < f->opts->n_recipes; i++)
-		json_decref(f->params[i]);
-	free(f->params);
-	buf_done(&f->stream.head);
+	params_cleanup(f);
+	buf_done(&f->stream.head[0]);
+	buf_done(&f->stream.head[1]);
 	pack_done(&f->pack);
 }
 
@@ -95,7 +89,7 @@ void order_send_bundle(struct task *t)
 	if (t->bundle_sent)
 		return;
 	t->bundle_sent = true;
-	link_write_shared(t->link, buf_str(&b->head));
+	link_write_shared(t->link, buf_str(&b->head[t->signer == t->fleet->keys->next]));
 	while (rest.n > 0) {
 		link_write_shared(t->link, str_first(rest, SLICE));
 		rest = str_from(rest, SLICE);
@@ -137,7 +131,7 @@ static void choose_mode(const struct task *t, struct order *o, struct order_reci
 {
 	const struct fleet *f = t->fleet;
 
-	if (t->follow || t->attach) {
+	if (t->follow || t->attach || f->opts->mode == ORDER_ATTACH) {
 		o->mode = ORDER_ATTACH;
 		o->run = t->follow ? t->follow : f->out->id;
 		o->after = t->follow ? 0 : t->seen;
@@ -145,35 +139,102 @@ static void choose_mode(const struct task *t, struct order *o, struct order_reci
 	}
 	o->mode = f->opts->mode;
 	o->run = f->out->id;
-	if (o->mode == ORDER_FACTS)
+	o->stay = f->stay;
+	o->expect = f->opts->preview ? ORDER_PREVIEW : t->expect;
+	if (o->mode == ORDER_RESUME)
+		o->after = t->seen;
+	if (o->mode == ORDER_REKEY)
+		o->rekey = f->opts->rekey;
+	if (f->opts->n_recipes == 0)
 		return;
 	o->bundle = f->pack.digest;
 	o->n_recipes = f->opts->n_recipes;
 	o->recipes = recipes;
 	for (unsigned i = 0; i < o->n_recipes; i++)
-		recipes[i] = (struct order_recipe){f->opts->recipes[i].name, f->params[i]};
+		recipes[i] = (struct order_recipe){f->opts->recipes[i].name, t->set->params[i]};
+}
+
+/* Names of the secrets into the order; the list is the caller's to free. */
+static const char **name_secrets(const struct task *t, struct order *o)
+{
+	json_t *values = t->set && o->mode != ORDER_ATTACH ? t->set->secrets : NULL, *value;
+	const char **names = xcalloc(json_object_size(values) + 1, sizeof *names), *name;
+
+	json_object_foreach(values, name, value)
+	{
+		names[o->n_secrets++] = name;
+	}
+	o->secrets = names;
+	return names;
+}
+
+/* The values, in a message of their own; they are nowhere else on the way. */
+static int write_secrets(struct task *t, struct err *err)
+{
+	AUTO_JSON m = message_new("secrets");
+	AUTO_BUF out = {0};
+	bool fits;
+
+	buf_init(&out, WIRE_FRAME_MAX);
+	json_object_set(m, "values", t->set->secrets);
+	message_write(m, &out);
+	fits = buf_ok(&out);
+	if (fits)
+		link_write(t->link, buf_str(&out));
+	seal_wipe(&out);
+	return fits ? 0 : err_set(err, E_LIMIT, "the secrets for '%s' are too long", t->node->name);
+}
+
+static int write_message(struct task *t, const json_t *m, struct err *err)
+{
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 2 * BODY_MAX);
+	message_write(m, &out);
+	if (!buf_ok(&out))
+		return err_set(err, E_LIMIT, "the order for '%s' is too long", t->node->name);
+	link_write(t->link, buf_str(&out));
+	return 0;
 }
 
 static int write_order(struct task *t, const struct order *o, struct err *err)
 {
 	char sig[SIGN_TEXT_MAX];
 	AUTO_JSON m = message_new("order");
-	AUTO_BUF body = {0}, out = {0};
+	AUTO_BUF body = {0};
 	int rc;
 
 	buf_init(&body, BODY_MAX);
-	buf_init(&out, 2 * BODY_MAX);
 	order_format(o, &body);
-	rc = sign_make(t->fleet->keys->sign, buf_str(&body), sig, err);
+	if (!buf_ok(&body))
+		return err_set(err, E_LIMIT, "the order for '%s' is too long", t->node->name);
+	if (o->stay)
+		hash_hex(buf_str(&body), t->body_hash);
+	rc = sign_make(t->signer, buf_str(&body), sig, err);
 	if (rc < 0)
 		return rc;
 	json_put_text(m, "body", buf_str(&body));
 	json_put_str(m, "sig", sig);
-	message_write(m, &out);
-	if (!buf_ok(&body) || !buf_ok(&out))
-		return err_set(err, E_LIMIT, "the order for '%s' is too long", t->node->name);
-	link_write(t->link, buf_str(&out));
-	return 0;
+	return write_message(t, m, err);
+}
+
+int order_again(struct task *t, struct err *err)
+{
+	const struct fleet *f = t->fleet;
+	char sig[SIGN_TEXT_MAX];
+	AUTO_JSON m = message_new("again");
+	AUTO_BUF text = {0};
+	int rc;
+
+	buf_init(&text, 512);
+	order_again_text(&text, t->nonce, f->out->id, t->body_hash);
+	rc = sign_make(t->signer, buf_str(&text), sig, err);
+	if (rc < 0)
+		return rc;
+	json_put_str(m, "run", f->out->id);
+	json_put_str(m, "sig", sig);
+	t->given = true;
+	return write_message(t, m, err);
 }
 
 int order_send(struct task *t, const char *nonce, const json_t *held, struct err *err)
@@ -181,21 +242,24 @@ int order_send(struct task *t, const char *nonce, const json_t *held, struct err
 	const struct fleet *f = t->fleet;
 	struct order_recipe *recipes = xcalloc(f->opts->n_recipes + 1, sizeof *recipes);
 	AUTO_JSON facts = node_facts(t->node);
-	AUTO_JSON vars = NULL;
 	struct order o = {.node = t->node->name,
 		.nonce = nonce,
 		.by = f->opts->by,
 		.issued = clock_wall() / CLOCK_SEC,
-		.node_facts = facts};
-	const char *text = t->node->vars && *t->node->vars ? t->node->vars : "{}";
-	int rc = json_parse(str_of(text), VARS_MAX, "vars", &vars, err);
+		.node_facts = facts,
+		.vars = t->set ? t->set->vars : NULL};
+	const char **names;
+	int rc;
 
 	o.expires = o.issued + ORDER_LIFE;
-	o.vars = vars;
+	snprintf(t->nonce, sizeof t->nonce, "%s", nonce);
 	choose_mode(t, &o, recipes);
-	if (rc == 0)
-		rc = write_order(t, &o, err);
+	names = name_secrets(t, &o);
+	rc = write_order(t, &o, err);
+	if (rc == 0 && o.n_secrets > 0)
+		rc = write_secrets(t, err);
 	free(recipes);
+	free(names);
 	if (rc < 0)
 		return rc;
 	if (o.mode != ORDER_ATTACH)

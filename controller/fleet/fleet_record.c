@@ -7,6 +7,7 @@
 #include "agent/base/clock.h"
 #include "agent/base/json.h"
 #include "controller/fleet/fleet_priv.h"
+#include "inventory/store/order.h"
 
 #include <string.h>
 
@@ -68,12 +69,25 @@ void record_hello(struct task *t, const json_t *hello)
 		return;
 	(void)store_node_seen(f->store, t->node->id, get_word(hello, "version", version),
 		get_word(hello, "boot_id", boot), NULL, NULL, NULL, &f->broken);
+	if (!f->broken.code)
+		(void)store_node_met(f->store, t->node->id, &f->broken);
+	count_row(f);
+}
+
+void record_missed(struct task *t, const char *why)
+{
+	struct fleet *f = t->fleet;
+
+	if (!record_begin(f))
+		return;
+	(void)store_node_missed(f->store, t->node->id, why, &f->broken);
 	count_row(f);
 }
 
 static bool is_worth_keeping(const json_t *record)
 {
-	static const char *const kinds[] = {"recipe", "step", "handler", "check"};
+	static const char *const kinds[] = {
+		"recipe", "step", "handler", "check", "undo", "since", "rebooting", "resume"};
 	const char *ev = json_get_str(record, "ev", "");
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)
@@ -127,7 +141,7 @@ void record_result(struct task *t, const char *run, const struct node_result *r)
 	if (!record_begin(f))
 		return;
 	(void)store_result_put(f->store, run, r, &f->broken);
-	if (!f->broken.code && strcmp(run, f->out->id) == 0)
+	if (!f->broken.code && !f->stay && strcmp(run, f->out->id) == 0)
 		(void)store_lease_drop(f->store, t->node->id, run, &f->broken);
 	count_row(f);
 }

@@ -1,11 +1,12 @@
 /*
- * fleet_task - one node's conversation, from its greeting to a result that can be trusted.
+ * fleet_task - one node's way through a run, from its link to a result that can be trusted.
  *
  * A link that is lost before the order was given has done nothing and says so.
- * After it, an apply goes on without us: the node is asked again by an attach
- * order, twice at most. Plans change nothing and are simply asked for anew.
- * A node that still works on a run of an earlier, dead controller of this
- * database is followed to that run's end first, then gets its order.
+ * After it, a run that changes the node goes on without us: the node is asked
+ * again by an attach order, twice in a row at most. Plans change nothing and are
+ * simply asked for anew. A node that restarts on purpose is waited for. A node
+ * that still works on a run of an earlier, dead controller of this database is
+ * followed to that run's end first, then gets its order.
  */
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
@@ -14,16 +15,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define TRIES_MAX     2
-#define FOLLOW_MAX    3
-#define PATIENCE      (60 * CLOCK_SEC)
-#define COMPLAINT_MAX 100
-/* A node may lie. What it says is cut, and it may not go on for ever. */
-#define TEXT_MAX     4096
-#define EVENTS_MAX   200000
-#define EVENT_BYTES  ((size_t)32 << 20) /* of one node in one run */
-#define FACTS_MAX    64                 /* groups */
-#define SILENCE_TIME (900 * CLOCK_SEC)  /* of an agent that is to change nothing */
+#define TRIES_MAX    2
+#define PATIENCE     (60 * CLOCK_SEC)
+#define SILENCE      (60 * CLOCK_SEC)  /* of an agent at work, which says 'alive' */
+#define SILENCE_TIME (900 * CLOCK_SEC) /* of one that is to change nothing, and does not */
+#define REBOOT_RETRY (5 * CLOCK_SEC)
 
 static const int64_t RETRY_AFTER[] = {1 * CLOCK_SEC, 3 * CLOCK_SEC};
 
@@ -32,14 +28,22 @@ static bool is_bad(enum step_result state)
 	return state != RESULT_OK && state != RESULT_CHANGED && state != RESULT_SKIPPED;
 }
 
-static bool is_apply(const struct task *t)
+bool fleet_acts(const struct fleet *f)
 {
-	return t->fleet->opts->mode == ORDER_APPLY;
+	const enum order_mode m = f->opts->mode;
+
+	return m == ORDER_APPLY || m == ORDER_RESUME || (m == ORDER_UNDO && !f->opts->preview);
+}
+
+/* Whoever asks again has to attach. */
+static bool goes_on(const struct task *t)
+{
+	return t->given && fleet_acts(t->fleet);
 }
 
 /* --- results --- */
 
-static void drop_answer(struct task *t)
+void task_drop_answer(struct task *t)
 {
 	free(t->answer.reason);
 	free(t->answer.hint);
@@ -48,7 +52,7 @@ static void drop_answer(struct task *t)
 
 void task_done(struct task *t)
 {
-	drop_answer(t);
+	task_drop_answer(t);
 	frame_reader_done(&t->reader);
 	free(t->complaint);
 	free(t->follow);
@@ -85,32 +89,58 @@ static void end_task(struct task *t, enum step_result state, const char *reason,
 		f->opts->done(f->opts->ctx, t->node, &r);
 	f->out->nodes.n[state]++;
 	f->unfinished--;
+	if (f->stay && f->links && f->unfinished == 0)
+		link_set_pause(f->links);
+	if (f->stay && t->link && !t->answer.refused && t->state == TASK_ORDERED) {
+		t->state = TASK_IDLE;
+		task_drop_answer(t);
+		return;
+	}
 	t->state = TASK_DONE;
 	task_done(t);
 }
 
 void task_finish(struct task *t, enum step_result result, const struct err *why)
 {
-	if (t->state == TASK_DONE)
+	if (t->state == TASK_DONE || t->state == TASK_IDLE)
 		return;
-	if (!t->met && why && (why->code == E_NET || why->code == E_TIMEOUT))
+	if (!t->met && why && (why->code == E_NET || why->code == E_TIMEOUT)) {
 		t->fleet->out->unreachable++;
+		record_missed(t, why->msg);
+	}
 	end_task(t, result, why ? why->msg : NULL, why ? why->hint : NULL);
+}
+
+/* A store that broke is no one's wish to stop, and must not read like one. */
+static void explain_broken(const struct task *t, struct err *why)
+{
+	*why = t->fleet->broken;
+	err_wrap(why, "the run can no longer be recorded");
+	why->code = E_IO;
+	if (!why->hint[0])
+		err_hint(why,
+			goes_on(t)
+				? "the node goes on by itself; once the database is well: stoika run attach %s"
+				: "mend the database, then the same command again (run %s)",
+			t->fleet->out->id);
 }
 
 void task_stop(struct task *t)
 {
-	const bool goes_on = is_apply(t) && t->given;
 	struct err why = {0};
 
-	err_set(&why, E_CANCELLED, "the controller was stopped%s",
-		goes_on ? "; the node may go on by itself" : "");
-	err_hint(&why, "the same command again goes on from here");
+	if (t->fleet->broken.code) {
+		explain_broken(t, &why);
+	} else {
+		err_set(&why, E_CANCELLED, "the controller was stopped%s",
+			goes_on(t) ? "; the node may go on by itself" : "");
+		err_hint(&why, "the same command again goes on from here");
+	}
 	task_finish(t, RESULT_INTERRUPTED, &why);
 }
 
 /* What an error means for a node on which nothing was done. */
-static enum step_result result_of(enum ec code)
+enum step_result task_result_of(enum ec code)
 {
 	switch ((int)code) {
 	case E_AUTH:
@@ -128,307 +158,12 @@ static enum step_result result_of(enum ec code)
 	}
 }
 
-/* --- messages --- */
-
-static const char *current_run(const struct task *t)
+const char *task_current_run(const struct task *t)
 {
 	return t->follow ? t->follow : t->fleet->out->id;
 }
 
-/* What a run already knows of a node; false when it knows nothing. */
-static bool find_result(
-	struct fleet *f, struct arena *a, const char *run, int64_t node, enum step_result *state)
-{
-	struct node_results rows = VEC_INIT;
-	bool found = false;
-
-	if (store_results(f->store, a, run, &rows, NULL) == 0)
-		vec_each(&rows, struct node_result, r)
-			if (r->node == node) {
-				found = true;
-				*state = r->state;
-			}
-	vec_done(&rows);
-	return found;
-}
-
-/* An apply of ours whose end on this node is not known yet: a lie must not rewrite the past. */
-static bool is_open_run(const struct task *t, const char *id)
-{
-	struct fleet *f = t->fleet;
-	struct arena *a = arena_new();
-	struct run_row row;
-	enum step_result state;
-	bool open = store_run_find(f->store, a, id, &row, NULL) == 0 && strcmp(row.id, id) == 0 &&
-		    strcmp(row.mode, order_mode_name(ORDER_APPLY)) == 0;
-
-	if (open && find_result(f, a, id, t->node->id, &state))
-		open = state == RESULT_UNKNOWN || state == RESULT_INTERRUPTED;
-	else if (open)
-		open = strcmp(row.state, "running") == 0 || strcmp(row.state, "interrupted") == 0;
-	arena_free(a);
-	return open;
-}
-
-/* The node is at work on another run: ours to follow when our database knows it. */
-static int meet_busy(struct task *t, const json_t *busy, struct err *err)
-{
-	const char *run = json_get_str(busy, "run", "unknown");
-	const int64_t at = json_get_int(busy, "since", 0);
-	char since[24];
-
-	if (strcmp(run, t->fleet->out->id) == 0) {
-		t->attach = true;
-		return 0;
-	}
-	if (is_apply(t) && t->followed < FOLLOW_MAX && is_open_run(t, run)) {
-		t->followed++;
-		t->follow = xstrdup(run);
-		return 0;
-	}
-	clock_format(at > 0 && at <= INT64_MAX / CLOCK_SEC ? at * CLOCK_SEC : 0, since);
-	err_set(err, E_BUSY, "run %s by %s holds '%s' since %s", run,
-		json_get_str(busy, "controller", "unknown"), t->node->name, since);
-	return err_hint(err, "wait for its end: stoika run watch %s", run);
-}
-
-static int on_hello(struct task *t, json_t *m, struct err *err)
-{
-	const json_t *busy = json_get(m, "busy");
-	const int64_t proto = json_get_int(m, "proto", 0);
-	int rc = 0;
-
-	t->met = true;
-	free(t->complaint); /* that was noise */
-	t->complaint = NULL;
-	if (proto != WIRE_PROTO) {
-		err_set(err, E_UNSUPPORTED, "the agent on '%s' speaks protocol %lld, not %d",
-			t->node->name, (long long)proto, WIRE_PROTO);
-		return err_hint(err, "stoika agent install %s", t->node->name);
-	}
-	record_hello(t, m);
-	if (busy && t->fleet->opts->mode != ORDER_FACTS)
-		rc = meet_busy(t, busy, err);
-	if (rc == 0)
-		rc = order_send(t, json_get_str(m, "nonce", ""), json_get(m, "bundles"), err);
-	if (rc == 0) {
-		t->state = TASK_ORDERED;
-		t->heard = clock_mono();
-	}
-	return rc;
-}
-
-static int on_need(struct task *t, json_t *m, struct err *err)
-{
-	const char *digest = json_get_str(m, "bundle", "");
-
-	if (t->follow || t->attach || strcmp(digest, t->fleet->pack.digest) != 0)
-		return err_set(
-			err, E_REMOTE, "'%s' asked for a bundle it was not told of", t->node->name);
-	order_send_bundle(t);
-	return 0;
-}
-
-static char *copy_text(const json_t *m, const char *key)
-{
-	const char *text = json_get_str(m, key, NULL);
-
-	return text && *text ? xstrndup(text, str_first_utf8(str_of(text), TEXT_MAX).n) : NULL;
-}
-
-/* What is kept is flat, so that it takes no more memory than its text; start and end are not. */
-static bool is_flat(json_t *record)
-{
-	const char *ev = json_get_str(record, "ev", ""), *key;
-	const bool kept = strcmp(ev, "start") != 0 && strcmp(ev, "end") != 0;
-	json_t *value;
-
-	json_object_foreach(record, key, value)
-	{
-		if (kept && (json_is_object(value) || json_is_array(value)))
-			return false;
-	}
-	return true;
-}
-
-static int judge_event(struct task *t, json_t *m, int64_t seq, struct err *err)
-{
-	if (seq < 1)
-		return err_set(
-			err, E_REMOTE, "'%s' sent an event without its number", t->node->name);
-	if (!is_flat(m))
-		return err_set(
-			err, E_REMOTE, "'%s' sent an event that is no record", t->node->name);
-	if (++t->events > EVENTS_MAX || t->event_bytes > EVENT_BYTES)
-		return err_set(err, E_LIMIT,
-			"'%s' sent more than %d events or %zu MiB of them in one run",
-			t->node->name, EVENTS_MAX, EVENT_BYTES >> 20);
-	return 0;
-}
-
-static int on_event(struct task *t, json_t *m, struct err *err)
-{
-	const struct fleet_opts *o = t->fleet->opts;
-	const int64_t seq = json_get_int(m, "seq", 0);
-	const int rc = judge_event(t, m, seq, err);
-
-	if (rc < 0)
-		return rc;
-	json_object_del(m, "t");
-	record_event(t, current_run(t), m);
-	if (t->follow)
-		return 0;
-	if (!t->advice && is_bad(result_parse(json_get_str(m, "state", "ok"))))
-		t->advice = copy_text(m, "hint");
-	if (seq > t->seen) {
-		t->seen = seq;
-		if (o->event)
-			o->event(o->ctx, t->node, m);
-	}
-	return 0;
-}
-
-static int on_facts(struct task *t, json_t *m, struct err *err)
-{
-	json_t *facts = json_get(m, "facts"), *value;
-	const char *group;
-	bool fits = json_is_object(facts) && json_object_size(facts) <= FACTS_MAX;
-
-	json_object_foreach(facts, group, value)
-	{
-		fits = fits && str_is_name(str_of(group));
-	}
-	if (!fits || t->facts_came)
-		return err_set(err, E_REMOTE, "'%s' sent facts that are none", t->node->name);
-	t->facts_came = true;
-	record_facts(t, facts);
-	return 0;
-}
-
-/* Microseconds of the node as nanoseconds; 0 when they cannot be true. */
-static int64_t get_span(const json_t *m, const char *key)
-{
-	const int64_t us = json_get_int(m, key, 0);
-
-	return us > 0 && us <= INT64_MAX / 1000 ? us * 1000 : 0;
-}
-
-static void await_leave(struct task *t)
-{
-	t->state = TASK_ANSWERED;
-	t->heard = clock_mono();
-	link_write_eof(t->link);
-}
-
-static int on_final(struct task *t, json_t *m, struct err *err)
-{
-	struct answer *a = &t->answer;
-	const char *hash = json_get_str(m, "plan_hash", ""), *run = json_get_str(m, "run", "");
-
-	if (strcmp(run, current_run(t)) != 0)
-		return err_set(err, E_REMOTE, "'%s' ended run '%s', which it was not asked for",
-			t->node->name, run);
-	drop_answer(t);
-	a->state = result_parse(json_get_str(m, "state", ""));
-	result_counts_parse(json_get(m, "counts"), &a->counts);
-	if (hash_is_hex(hash))
-		memcpy(a->plan_hash, hash, sizeof a->plan_hash);
-	a->reason = copy_text(m, "reason");
-	a->hint = copy_text(m, "hint");
-	a->pass = get_span(m, "cpu_us");
-	a->process = get_span(m, "process_us");
-	await_leave(t);
-	return 0;
-}
-
-/* The error's code as the agent names it. */
-static enum ec code_of(const char *name)
-{
-	for (int c = 1; c < E_MAX; c++)
-		if (strcmp(ec_name((enum ec)c), name) == 0)
-			return (enum ec)c;
-	return E_REMOTE;
-}
-
-static int on_refused(struct task *t, json_t *m, struct err *err)
-{
-	struct answer *a = &t->answer;
-	const enum ec code = code_of(json_get_str(m, "code", ""));
-
-	(void)err;
-	drop_answer(t);
-	a->refused = true;
-	a->code = code;
-	a->state = result_of(code);
-	a->reason = copy_text(m, "message");
-	a->hint = copy_text(m, "hint");
-	await_leave(t);
-	return 0;
-}
-
-static const struct {
-	const char *t;
-	enum task_state in; /* the state it may come in */
-	int (*handle)(struct task *t, json_t *m, struct err *err);
-} MESSAGES[] = {
-	{"hello", TASK_GREETING, on_hello},
-	{"need", TASK_ORDERED, on_need},
-	{"event", TASK_ORDERED, on_event},
-	{"facts", TASK_ORDERED, on_facts},
-	{"final", TASK_ORDERED, on_final},
-	{"refused", TASK_ORDERED, on_refused},
-};
-
-static int dispatch(struct task *t, const struct frame *frame, struct err *err)
-{
-	AUTO_JSON m = NULL;
-	const char *type = NULL;
-	int rc;
-
-	if (t->state == TASK_ANSWERED)
-		return 0;
-	t->heard = clock_mono();
-	t->event_bytes += frame->payload.n;
-	if (frame->type != 'J')
-		return err_set(err, E_REMOTE, "'%s' sent a frame of type '%c'", t->node->name,
-			frame->type);
-	rc = message_parse(frame->payload, &m, &type, err);
-	if (rc < 0)
-		return err_wrap(err, "'%s'", t->node->name);
-	/* an agent that cannot even begin refuses before its greeting */
-	if (t->state == TASK_GREETING && strcmp(type, "refused") == 0) {
-		t->met = true;
-		return on_refused(t, m, err);
-	}
-	for (size_t i = 0; i < sizeof MESSAGES / sizeof *MESSAGES; i++)
-		if (strcmp(MESSAGES[i].t, type) == 0 && MESSAGES[i].in == t->state)
-			return MESSAGES[i].handle(t, m, err);
-	return err_set(err, E_REMOTE, "'%s' sent '%s' where it cannot stand", t->node->name, type);
-}
-
 /* --- the link --- */
-
-/* The first line of a node that does not speak our language, to be shown. */
-static void keep_complaint(struct task *t, struct str bytes)
-{
-	AUTO_BUF text = {0};
-	struct str line;
-
-	bytes = str_trim(bytes);
-	if (t->complaint || !str_line(&bytes, &line))
-		return;
-	buf_init(&text, 4 * COMPLAINT_MAX + 1);
-	buf_add_printable(&text, str_trim(str_first(line, COMPLAINT_MAX)));
-	t->complaint = xstrdup(buf_text(&text));
-}
-
-static void say_no_agent(const struct task *t, struct err *err)
-{
-	err_set(err, E_REMOTE, "what answered on '%s' is not our agent: '%s'", t->node->name,
-		t->complaint ? t->complaint : "");
-	err_hint(err, "stoika agent install %s; if it is there, quieten the shell's start-up files",
-		t->node->name);
-}
 
 static void on_opened(void *ctx, struct link *l)
 {
@@ -440,45 +175,15 @@ static void on_opened(void *ctx, struct link *l)
 	frame_reader_init(&t->reader, true);
 }
 
-/* An idle node keeps no buffer. */
-static void rest_reader(struct task *t)
-{
-	if (!t->reader.synced || t->reader.used < t->reader.in.n)
-		return;
-	frame_reader_done(&t->reader);
-	frame_reader_init(&t->reader, false);
-}
-
 static void on_data(void *ctx, struct link *l, bool is_stderr, struct str bytes)
 {
 	struct task *t = ctx;
-	struct frame frame;
 	struct err err = {0};
-	int rc;
 
-	if (is_stderr) {
-		keep_complaint(t, bytes);
-		return;
-	}
-	if (!t->reader.synced)
-		keep_complaint(t, bytes);
-	frame_reader_feed(&t->reader, bytes);
-	while ((rc = frame_reader_next(&t->reader, &frame, &err)) > 0) {
-		rc = dispatch(t, &frame, &err);
-		if (rc < 0)
-			break;
-	}
-	if (rc < 0 && !t->reader.synced)
-		say_no_agent(t, &err);
-	if (rc < 0 && !err.hint[0])
-		err_hint(&err,
-			"agent and controller may be of different versions: stoika agent "
-			"install %s",
-			t->node->name);
-	if (rc < 0)
+	if (is_stderr)
+		message_keep_complaint(t, bytes);
+	else if (message_feed(t, bytes, &err) < 0)
 		link_abort(l, &err);
-	else
-		rest_reader(t);
 }
 
 /* --- how a link ended --- */
@@ -513,7 +218,7 @@ static void judge_end(struct task *t, const struct link_end *end, struct err *er
 			end->status, *said ? ": " : "", said);
 		err_hint(err, "run it there by hand: stoika-agent version");
 	} else {
-		say_no_agent(t, err);
+		message_say_no_agent(t, err);
 	}
 }
 
@@ -523,16 +228,37 @@ static void lost(struct task *t, const struct err *why)
 	struct err err = *why;
 
 	if (t->tries < TRIES_MAX) {
-		t->attach = is_apply(t) && t->given;
+		t->attach = goes_on(t);
 		retry(t, RETRY_AFTER[t->tries++]);
 		return;
 	}
-	if (!is_apply(t)) {
-		task_finish(t, result_of(err.code), &err);
+	if (!fleet_acts(t->fleet) && t->fleet->opts->mode != ORDER_ATTACH) {
+		task_finish(t, task_result_of(err.code), &err);
 		return;
 	}
 	err_wrap(&err, "lost after it was given its order");
-	err_hint(&err, "stoika run show %s; the same command again follows the node to its end",
+	err_hint(&err, "stoika run attach %s follows the node to its end", t->fleet->out->id);
+	task_finish(t, RESULT_UNKNOWN, &err);
+}
+
+/* It went down because its run said so: until it is back, or for too long. */
+static void await_reboot(struct task *t, const struct err *why)
+{
+	struct err err = {0};
+	char span[24];
+
+	if (why->code == E_HOSTKEY) {
+		task_finish(t, RESULT_DENIED, why);
+		return;
+	}
+	if (clock_mono() < t->reboot_until) {
+		retry(t, REBOOT_RETRY);
+		return;
+	}
+	clock_format_span(t->reboot_until - t->heard, span);
+	err_set(&err, E_TIMEOUT, "'%s' did not come back from its restart within %s: %s",
+		t->node->name, span, why->msg);
+	err_hint(&err, "look at its console; it goes on by itself: stoika run attach %s",
 		t->fleet->out->id);
 	task_finish(t, RESULT_UNKNOWN, &err);
 }
@@ -548,7 +274,7 @@ static void followed(struct task *t, bool answered)
 	}
 	free(t->follow);
 	t->follow = NULL;
-	drop_answer(t);
+	task_drop_answer(t);
 	retry(t, answered ? 0 : RETRY_AFTER[0]);
 }
 
@@ -568,7 +294,7 @@ static const char *hint_of(const struct task *t)
 	return arena_printf(f->arena, "stoika run show %s", f->out->id);
 }
 
-static void answered(struct task *t)
+void task_answered(struct task *t)
 {
 	const struct answer *a = &t->answer;
 
@@ -577,7 +303,7 @@ static void answered(struct task *t)
 	} else if (a->code == E_NOTFOUND && t->attach) {
 		/* no journal: nothing was done yet, so it can be ordered anew */
 		t->attach = false;
-		drop_answer(t);
+		task_drop_answer(t);
 		retry(t, 0);
 	} else {
 		end_task(t, a->state, a->reason, is_bad(a->state) ? hint_of(t) : a->hint);
@@ -593,22 +319,28 @@ static void on_closed(void *ctx, struct link *l, const struct link_end *end, con
 	(void)l;
 	t->link = NULL;
 	frame_reader_done(&t->reader);
+	if (t->state == TASK_IDLE || t->state == TASK_DONE) {
+		t->state = TASK_DONE; /* between two turns: it is begun anew at the next */
+		return;
+	}
 	if (why.code == E_CANCELLED) {
 		task_stop(t);
 		return;
 	}
 	if (t->state == TASK_ANSWERED && (clean || t->answer.refused)) {
-		answered(t);
+		task_answered(t);
 		return;
 	}
 	if (why.code == 0)
 		judge_end(t, end, &why);
-	if (t->follow)
+	if (t->rebooting)
+		await_reboot(t, &why);
+	else if (t->follow)
 		followed(t, false);
-	else if (t->given)
+	else if (t->given || (t->met && t->fleet->opts->mode == ORDER_ATTACH))
 		lost(t, &why);
 	else
-		task_finish(t, result_of(why.code), &why);
+		task_finish(t, task_result_of(why.code), &why);
 }
 
 static const struct link_ops OPS = {on_opened, on_data, NULL, on_closed};
@@ -629,24 +361,31 @@ void task_start(struct task *t)
 	t->greeting_since = INT64_MAX;
 	t->bundle_sent = t->facts_came = false;
 	t->retry_at = 0;
+	t->heard = clock_mono();
 	free(t->complaint);
 	t->complaint = NULL;
-	drop_answer(t);
+	task_drop_answer(t);
 	link_start(t->fleet->links, &target, &OPS, t);
 }
 
 /* Why an agent is not waited for any longer, or NULL. */
 static const char *lost_patience(const struct task *t, int64_t now)
 {
-	const int64_t given = t->fleet->opts->patience;
-	const int64_t patience = given ? given : PATIENCE;
+	const struct fleet_opts *o = t->fleet->opts;
+	const int64_t patience = o->patience ? o->patience : PATIENCE;
+	const int64_t silence = o->silence ? o->silence : SILENCE;
+	const bool acting = fleet_acts(t->fleet) || t->follow || o->mode == ORDER_ATTACH;
 
 	if (t->state == TASK_GREETING && now - t->greeting_since > patience)
 		return "did not greet in time";
 	if (t->state == TASK_ANSWERED && now - t->heard > patience)
 		return "answered and did not end";
-	/* an apply may wait for a package manager for as long as its steps allow */
-	if (t->state == TASK_ORDERED && !is_apply(t) && now - t->heard > SILENCE_TIME)
+	if (t->state != TASK_ORDERED)
+		return NULL;
+	if (acting && t->modern && now - t->heard > silence)
+		return "is silent: the link is lost";
+	/* an old one may wait for a package manager for as long as its steps allow */
+	if (!acting && now - t->heard > SILENCE_TIME)
 		return "said nothing for 15 minutes";
 	return NULL;
 }

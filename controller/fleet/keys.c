@@ -19,6 +19,10 @@
 /* Measured against sshd 9.2, a P-256 key was not cheaper on either side beyond the noise. */
 #define SSH_KEY_TYPE "ed25519"
 
+#define SIGN      "sign"
+#define SIGN_NEXT "sign.new"
+#define SIGN_OLD  "sign.old" /* a second name of the old one while it goes */
+
 const char *keys_path(struct arena *a, const char *db, const char *name)
 {
 	const char *slash = strrchr(db, '/');
@@ -45,24 +49,25 @@ static int open_dir(struct arena *a, const char *db, bool make, struct err *err)
 	return fd;
 }
 
-static int make_sign(int dir, struct err *err)
+static int make_sign(int dir, const char *name, struct err *err)
 {
 	char text[SIGN_TEXT_MAX];
 	struct sign_key *key = NULL;
 	AUTO_STR line = NULL;
+	AUTO_STR public_name = xasprintf("%s.pub", name);
 	int rc;
 
-	if (faccessat(dir, "sign", F_OK, 0) == 0)
+	if (faccessat(dir, name, F_OK, 0) == 0)
 		return 0;
 	rc = sign_key_make(&key, err);
 	if (rc < 0)
 		return rc;
 	sign_key_public_text(key, text);
 	line = xasprintf("%s\n", text);
-	rc = fs_replace(dir, "sign.pub", str_of(line), 0644, FS_KEEP_ID, FS_KEEP_ID, err);
+	rc = fs_replace(dir, public_name, str_of(line), 0644, FS_KEEP_ID, FS_KEEP_ID, err);
 	if (rc == 0) {
 		sign_key_private_text(key, text);
-		rc = fs_replace(dir, "sign", str_of(text), 0600, FS_KEEP_ID, FS_KEEP_ID, err);
+		rc = fs_replace(dir, name, str_of(text), 0600, FS_KEEP_ID, FS_KEEP_ID, err);
 	}
 	explicit_bzero(text, sizeof text);
 	sign_key_free(key);
@@ -73,7 +78,7 @@ int keys_make(const char *db, struct err *err)
 {
 	struct arena *a = arena_new();
 	AUTO_FD dir = open_dir(a, db, true, err);
-	int rc = dir < 0 ? dir : make_sign(dir, err);
+	int rc = dir < 0 ? dir : make_sign(dir, SIGN, err);
 
 	if (rc == 0)
 		rc = link_key_make(keys_path(a, db, "keys/ssh"), SSH_KEY_TYPE, err);
@@ -81,21 +86,22 @@ int keys_make(const char *db, struct err *err)
 	return rc;
 }
 
-static int load_sign(int dir, const char *path, struct sign_key **out, struct err *err)
+static int load_sign(
+	int dir, const char *name, const char *path, struct sign_key **out, struct err *err)
 {
 	AUTO_BUF text = {0};
 	struct stat st;
 	int rc;
 
 	buf_init(&text, KEY_FILE_MAX);
-	rc = fs_stat(dir, "sign", false, &st, err);
+	rc = fs_stat(dir, name, false, &st, err);
 	if (rc == 0 && (st.st_mode & (S_IRWXG | S_IRWXO))) {
 		err_set(err, E_DENIED, "the signing key '%s' can be read by others (mode %04o)",
 			path, (unsigned)st.st_mode & 07777);
 		return err_hint(err, "chmod 600 %s", path);
 	}
 	if (rc == 0)
-		rc = fs_read(dir, "sign", &text, err);
+		rc = fs_read(dir, name, &text, err);
 	if (rc == 0)
 		rc = sign_key_parse_private(str_trim(buf_str(&text)), out, err);
 	if (text.p)
@@ -108,8 +114,12 @@ int keys_load(const char *db, struct keys *out, struct err *err)
 	struct arena *a = arena_new();
 	AUTO_FD dir = open_dir(a, db, false, err);
 	struct keys keys = {0};
-	int rc = dir < 0 ? dir : load_sign(dir, keys_path(a, db, "keys/sign"), &keys.sign, err);
+	int rc = dir < 0 ? dir
+			 : load_sign(dir, SIGN, keys_path(a, db, "keys/" SIGN), &keys.sign, err);
 
+	if (rc == 0 && faccessat(dir, SIGN_NEXT, F_OK, 0) == 0)
+		rc = load_sign(
+			dir, SIGN_NEXT, keys_path(a, db, "keys/" SIGN_NEXT), &keys.next, err);
 	if (rc == 0)
 		rc = link_key_load(keys_path(a, db, "keys/ssh"), &keys.ssh, err);
 	arena_free(a);
@@ -125,6 +135,64 @@ void keys_done(struct keys *k)
 	if (!k)
 		return;
 	sign_key_free(k->sign);
+	sign_key_free(k->next);
 	link_key_free(k->ssh);
 	*k = (struct keys){0};
+}
+
+const struct sign_key *keys_signer(const struct keys *k, const char *id)
+{
+	return k->next && strcmp(sign_key_id(k->next), id) == 0 ? k->next : k->sign;
+}
+
+const struct sign_key *keys_newest(const struct keys *k)
+{
+	return k->next ? k->next : k->sign;
+}
+
+int keys_next_make(const char *db, struct err *err)
+{
+	struct arena *a = arena_new();
+	AUTO_FD dir = open_dir(a, db, false, err);
+	const int rc = dir < 0 ? dir : make_sign(dir, SIGN_NEXT, err);
+
+	arena_free(a);
+	return rc;
+}
+
+/* The old key's bytes are gone before its last name is. */
+static int destroy_old(int dir, struct err *err)
+{
+	static const char nothing[SIGN_TEXT_MAX];
+	AUTO_FD fd = fs_open(dir, SIGN_OLD, O_WRONLY, 0, false, err);
+
+	if (fd < 0)
+		return fd;
+	if (fs_write_all(fd, (struct str){nothing, sizeof nothing}, err) < 0)
+		return -(int)E_IO;
+	if (fsync(fd) != 0 || unlinkat(dir, SIGN_OLD, 0) != 0 || fsync(dir) != 0)
+		return err_sys(err, errno, "cannot remove the old signing key");
+	return 0;
+}
+
+int keys_next_settle(const char *db, struct err *err)
+{
+	struct arena *a = arena_new();
+	AUTO_FD dir = open_dir(a, db, false, err);
+	int rc = dir < 0 ? dir : 0;
+
+	arena_free(a);
+	if (rc < 0)
+		return rc;
+	if (faccessat(dir, SIGN_NEXT, F_OK, 0) == 0) {
+		/* as long as sign.new is there, sign.old is the key in use */
+		(void)unlinkat(dir, SIGN_OLD, 0);
+		if (linkat(dir, SIGN, dir, SIGN_OLD, 0) != 0 ||
+			renameat(dir, SIGN_NEXT, dir, SIGN) != 0 || fsync(dir) != 0)
+			return err_sys(err, errno, "cannot put the new signing key in place");
+	}
+	if (faccessat(dir, SIGN_NEXT ".pub", F_OK, 0) == 0 &&
+		renameat(dir, SIGN_NEXT ".pub", dir, SIGN ".pub") != 0)
+		return err_sys(err, errno, "cannot put the new public key in place");
+	return faccessat(dir, SIGN_OLD, F_OK, 0) == 0 ? destroy_old(dir, err) : 0;
 }

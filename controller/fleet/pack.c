@@ -14,6 +14,7 @@
 #include "agent/base/sign.h"
 #include "controller/fleet/keys.h"
 #include "controller/fleet/pack_priv.h"
+#include "inventory/store/order.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -26,7 +27,6 @@
 
 #define DAY               INT64_C(86400)
 #define MANIFEST_TEXT_MAX (8u << 20)
-#define SERIAL_FILE       "serial"
 #define LOCK_FILE         ".lock"
 #define MAKING            ".making" /* the folder of a bundle that is not complete */
 
@@ -104,16 +104,18 @@ static int load(struct arena *a, int dir, const char *content, struct pack *out,
 	return 0;
 }
 
-/* A kept bundle that nodes may go on using for half of its life at least. */
-static bool load_fresh(
-	struct arena *a, int dir, const char *content, const struct keys *keys, struct pack *out)
+/* A kept bundle that nodes may go on using for half of its life at least, and the last of its
+ * name: nodes refuse one that is older than what they have seen. */
+static bool load_fresh(struct arena *a, int dir, const struct manifest *wanted, int64_t last,
+	const struct keys *keys, struct pack *out)
 {
 	struct manifest m = {0};
 	const int64_t now = now_seconds();
 
-	if (load(a, dir, content, out, &m, NULL) < 0)
+	if (load(a, dir, wanted->content, out, &m, NULL) < 0)
 		return false;
-	if (strcmp(m.content, content) == 0 && m.created <= now &&
+	if (strcmp(m.content, wanted->content) == 0 && strcmp(m.name, wanted->name) == 0 &&
+		m.serial == last && m.created <= now &&
 		now < m.created + PACK_LIFE_DAYS * DAY / 2 &&
 		manifest_check(out->manifest, out->sig, keys->sign, now, &m, NULL) == 0)
 		return true;
@@ -121,28 +123,22 @@ static bool load_fresh(
 	return false;
 }
 
-/* Counts up before use, so that a number is never given twice. */
-static int next_serial(int dir, int64_t *serial, struct err *err)
+/* Kept before use, so that a number is never given twice; the clock keeps it growing even when the
+ * database is one of yesterday. */
+static int next_serial(struct store *s, const char *name, const char *signer, int64_t last,
+	int64_t *serial, struct err *err)
 {
-	AUTO_BUF text = {0};
-	AUTO_STR next = NULL;
-	struct stat st;
-	int64_t last = 0;
+	const int64_t now = now_seconds();
+	int rc = store_begin(s, err);
 
-	buf_init(&text, 64);
-	if (fs_stat(dir, SERIAL_FILE, false, &st, NULL) == 0) {
-		const int rc = fs_read(dir, SERIAL_FILE, &text, err);
-
-		if (rc < 0)
-			return rc;
-		if (!str_to_i64(str_trim(buf_str(&text)), &last) || last < 0)
-			return err_set(err, E_VERIFY,
-				"the file of serial numbers, bundles/%s, holds no number",
-				SERIAL_FILE);
-	}
-	*serial = last + 1;
-	next = xasprintf("%lld\n", (long long)*serial);
-	return fs_replace(dir, SERIAL_FILE, str_of(next), 0600, FS_KEEP_ID, FS_KEEP_ID, err);
+	*serial = last + 1 > now ? last + 1 : now;
+	if (rc < 0)
+		return rc;
+	rc = store_serial_put(s, name, signer, *serial, err);
+	if (rc == 0)
+		return store_commit(s, err);
+	store_rollback(s);
+	return rc;
 }
 
 static int write_payload(int dir, const struct pack_recipe *recipes, unsigned n,
@@ -225,8 +221,6 @@ static int make(struct arena *a, int dir, const struct keys *keys,
 	if (rc == 0)
 		rc = fs_mkdirs(dir, MAKING, 0755, err);
 	if (rc == 0)
-		rc = next_serial(dir, &m->serial, err);
-	if (rc == 0)
 		rc = fill(a, dir, keys, recipes, n, m, err);
 	if (rc == 0)
 		rc = fs_remove(dir, m->content, true, err);
@@ -288,13 +282,15 @@ static const char *set_name(struct arena *a, const struct pack_recipe *recipes, 
 	return arena_strdup(a, buf_text(&text));
 }
 
-static int find_or_make(struct arena *a, const char *db, const struct keys *keys,
+static int find_or_make(struct arena *a, struct store *store, const struct keys *keys,
 	const struct pack_recipe *recipes, unsigned n, struct pack *out, struct err *err)
 {
 	AUTO_BUF text = {0};
-	AUTO_FD dir = open_bundles(keys_path(a, db, "bundles"), err);
+	AUTO_FD dir = open_bundles(keys_path(a, store_path(store), "bundles"), err);
 	AUTO_FD lock = dir < 0 ? dir : lock_bundles(dir, err);
+	const char *signer = sign_key_id(keys->sign);
 	struct manifest m = {0}, kept = {0};
+	int64_t last = 0;
 	int rc = lock < 0 ? lock : pack_list_files(a, recipes, n, &m, err);
 
 	if (rc < 0)
@@ -304,17 +300,22 @@ static int find_or_make(struct arena *a, const char *db, const struct keys *keys
 	manifest_format(&m, &text); /* sorts, and tells the content */
 	if (!buf_ok(&text))
 		return err_set(err, E_LIMIT, "the recipes have too many files");
-	if (load_fresh(a, dir, m.content, keys, out))
+	rc = store_serial_get(store, m.name, signer, &last, err);
+	if (rc < 0)
+		return rc;
+	if (load_fresh(a, dir, &m, last, keys, out))
 		return 0;
-	rc = make(a, dir, keys, recipes, n, &m, err);
+	rc = next_serial(store, m.name, signer, last, &m.serial, err);
+	if (rc == 0)
+		rc = make(a, dir, keys, recipes, n, &m, err);
 	return rc < 0 ? rc : load(a, dir, m.content, out, &kept, err);
 }
 
-int pack_make(const char *db, const struct keys *keys, const struct pack_recipe *recipes,
+int pack_make(struct store *store, const struct keys *keys, const struct pack_recipe *recipes,
 	unsigned n, struct pack *out, struct err *err)
 {
 	struct arena *a = arena_new();
-	const int rc = find_or_make(a, db, keys, recipes, n, out, err);
+	const int rc = find_or_make(a, store, keys, recipes, n, out, err);
 
 	arena_free(a);
 	return rc;

@@ -3,7 +3,8 @@
  *
  * DIR/bundles/CONTENT/{manifest,manifest.sig,payload.tar.zst}. The same content
  * gives the same bundle until half of its life is over, so nodes that have it
- * are not sent it again. Serial numbers only grow.
+ * are not sent it again. Serial numbers are of the name and the signer, only grow,
+ * and are kept in the database: going back to what was before is a new bundle too.
  */
 #pragma once
 
@@ -14,6 +15,7 @@
 
 struct err;
 struct keys;
+struct store;
 
 struct pack {
 	char digest[HASH_HEX];
@@ -38,6 +40,6 @@ struct pack_recipe {
 };
 int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct pack_recipe **out,
 	unsigned *n_out, struct err *err);
-int pack_make(const char *db, const struct keys *keys, const struct pack_recipe *recipes,
+int pack_make(struct store *store, const struct keys *keys, const struct pack_recipe *recipes,
 	unsigned n, struct pack *out, struct err *err);
 void pack_done(struct pack *p);

@@ -319,12 +319,38 @@ static void progress(struct link *l)
 		take_step(l, link_session_step(l), is_opening(l));
 }
 
+/* A stream of the set's own transport is there at once. */
+static void start_raw(struct link *l)
+{
+	const struct link_transport *t = l->set->opts.transport;
+	const int fd = t->connect(t->ctx, &l->target, link_err(l));
+
+	if (fd < 0) {
+		finish(l);
+		return;
+	}
+	free(l->err);
+	l->err = NULL;
+	l->fd = fd;
+	list_remove(&l->set->waiting, l);
+	list_append(&l->set->open, l);
+	l->set->opening++;
+	l->state = LINK_EXEC;
+	l->armed = 0;
+	l->began = l->moved = clock_mono();
+	take_step(l, link_raw_open(l), true);
+}
+
 /* False when there is no descriptor for it now. */
 static bool start(struct link *l)
 {
 	struct link_set *s = l->set;
 	int rc;
 
+	if (s->opts.transport) {
+		start_raw(l);
+		return true;
+	}
 	if (l->address_len == 0 && link_resolve(l) < 0) {
 		finish(l);
 		return true;
@@ -430,7 +456,8 @@ int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct 
 	int64_t due = clock_mono() + TICK;
 	int rc = 0;
 
-	while (rc == 0 && s->waiting.n + s->open.n > 0) {
+	s->paused = false;
+	while (rc == 0 && !s->paused && s->waiting.n + s->open.n > 0) {
 		start_waiting(s);
 		rc = wait_events(s, due, err);
 		settle(s);
@@ -444,6 +471,11 @@ int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct 
 		free_list(&s->over);
 	}
 	return rc;
+}
+
+void link_set_pause(struct link_set *s)
+{
+	s->paused = true;
 }
 
 /* --- writing --- */

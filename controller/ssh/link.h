@@ -62,9 +62,20 @@ struct link_ops {
 		void *ctx, struct link *l, const struct link_end *end, const struct err *err);
 };
 
+/*
+ * Another way to a command than SSH: connect gives a connected stream, whose other end is the
+ * command; its end stands for exit status 0. For tests and benches of what stands on links, and
+ * for a command of this machine.
+ */
+struct link_transport {
+	int (*connect)(void *ctx, const struct link_target *t, struct err *err);
+	void *ctx;
+};
+
 struct link_set_opts {
 	const struct link_key *key;
-	const char *kex; /* NULL: "curve25519-sha256,ecdh-sha2-nistp256" */
+	const struct link_transport *transport; /* NULL: SSH */
+	const char *kex;                        /* NULL: "curve25519-sha256,ecdh-sha2-nistp256" */
 	/*
 	 * ns; 0: 10 s and 60 s. connect: without any progress before the command runs; idle: before
 	 * the command's first byte. Afterwards TCP finds a dead peer within 45 s.
@@ -83,6 +94,10 @@ void link_start(
  * false the links left are closed with E_CANCELLED.
  */
 int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct err *err);
+
+/* From within a callback: link_set_run returns 0 soon, and the links left stay open for the next
+ * call. */
+void link_set_pause(struct link_set *s);
 
 /* Queues a copy of bytes for the channel; more than LINK_QUEUE_MAX waiting is a bug. */
 #define LINK_QUEUE_MAX (2u << 20)

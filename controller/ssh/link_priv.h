@@ -82,6 +82,7 @@ struct link_set {
 	unsigned successes; /* since the limit was changed last */
 	unsigned opening;   /* sessions whose command does not run yet */
 	int64_t halved;     /* when the limit was halved last */
+	bool paused;
 };
 
 enum link_step {
@@ -108,7 +109,15 @@ enum link_step link_session_step(struct link *l);
 /* Bytes are waiting that the socket, not the other side's window, holds up. */
 bool link_session_wants_write(const struct link *l);
 void link_session_close(struct link *l);
+void link_session_tell_open(struct link *l);
+/* What write_queue does once all is written: EOF, and drained. */
+void link_session_settle(struct link *l, bool blocked, void (*send_eof)(struct link *l));
+void link_session_drop_chunk(struct link *l);
 void link_drop_chunks(struct link *l);
+
+/* --- link_raw.c: the same over a plain stream --- */
+enum link_step link_raw_open(struct link *l);
+enum link_step link_raw_step(struct link *l);
 
 /* --- link_fail.c; each fills link_err unless it is set --- */
 void link_fail_connect(struct link *l, int sys);

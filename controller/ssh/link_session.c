@@ -36,7 +36,7 @@
 #define READ_LIKELY 2048
 
 /* Data may come with the very packet that says the command runs. */
-static void tell_open(struct link *l)
+void link_session_tell_open(struct link *l)
 {
 	if (l->told_open)
 		return;
@@ -54,7 +54,7 @@ static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_
 	(void)session, (void)channel;
 	l->heard = true;
 	l->got += len;
-	tell_open(l);
+	link_session_tell_open(l);
 	if (l->ops->data)
 		l->ops->data(l->ctx, l, is_stderr != 0, bytes);
 	return (int)len;
@@ -233,13 +233,15 @@ static enum link_step step_exec(struct link *l)
 	if (rc != SSH_OK)
 		return fail_session(l);
 	l->state = LINK_RUNNING;
-	tell_open(l);
+	link_session_tell_open(l);
 	return STEP_ON;
 }
 
 /* True while libssh holds bytes that the socket did not take. */
 static bool is_blocked(const struct link *l)
 {
+	if (!l->session)
+		return l->first != NULL;
 	return (ssh_get_status(l->session) & SSH_WRITE_PENDING) != 0;
 }
 
@@ -254,7 +256,7 @@ bool link_session_wants_write(const struct link *l)
 	return is_blocked(l) || (l->state == LINK_RUNNING && can_write(l));
 }
 
-static void drop_first_chunk(struct link *l)
+void link_session_drop_chunk(struct link *l)
 {
 	struct link_chunk *c = l->first;
 
@@ -267,7 +269,7 @@ static void drop_first_chunk(struct link *l)
 void link_drop_chunks(struct link *l)
 {
 	while (l->first)
-		drop_first_chunk(l);
+		link_session_drop_chunk(l);
 	l->queued = 0;
 }
 
@@ -292,8 +294,26 @@ static bool write_slice(struct link *l)
 	c->rest = str_from(c->rest, (size_t)wrote);
 	l->moved = clock_mono();
 	if (c->rest.n == 0)
-		drop_first_chunk(l);
+		link_session_drop_chunk(l);
 	return true;
+}
+
+void link_session_settle(struct link *l, bool blocked, void (*send_eof)(struct link *l))
+{
+	if (l->eof_wanted && !l->eof_sent) {
+		l->eof_sent = true;
+		send_eof(l);
+	}
+	if (l->write_due && !blocked) {
+		l->write_due = false;
+		if (l->ops->drained)
+			l->ops->drained(l->ctx, l);
+	}
+}
+
+static void send_eof(struct link *l)
+{
+	(void)ssh_channel_send_eof(l->channel);
 }
 
 /* Feeds libssh only while the socket takes everything, so that it holds one slice at most. */
@@ -302,17 +322,8 @@ static void write_queue(struct link *l)
 	for (unsigned i = 0; i < ROUNDS_MAX && l->first && !l->remote_closed; i++)
 		if (is_blocked(l) || !write_slice(l))
 			return;
-	if (l->first || l->remote_closed)
-		return;
-	if (l->eof_wanted && !l->eof_sent) {
-		l->eof_sent = true;
-		(void)ssh_channel_send_eof(l->channel);
-	}
-	if (l->write_due && !is_blocked(l)) {
-		l->write_due = false;
-		if (l->ops->drained)
-			l->ops->drained(l->ctx, l);
-	}
+	if (!l->first && !l->remote_closed)
+		link_session_settle(l, is_blocked(l), send_eof);
 }
 
 static enum link_step step_running(struct link *l)
@@ -345,6 +356,8 @@ enum link_step link_session_step(struct link *l)
 	};
 	enum link_step step;
 
+	if (l->set->opts.transport)
+		return link_raw_step(l);
 	do
 		step = steps[l->state](l);
 	while (step == STEP_ON);

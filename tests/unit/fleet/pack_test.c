@@ -8,6 +8,7 @@
 #include "agent/recipe/recipe.h"
 #include "controller/fleet/keys.h"
 #include "controller/fleet/pack.h"
+#include "inventory/store/order.h"
 #include "tests/unit/t.h"
 
 #include <archive.h>
@@ -17,6 +18,7 @@
 
 static struct arena *arena;
 static struct keys keys;
+static struct store *store;
 static char db[200];
 
 static char *path_of(const char *rest)
@@ -59,6 +61,7 @@ static void set_up(void)
 		return;
 	arena = arena_new();
 	snprintf(db, sizeof db, "%s/stoika.db", t_dir());
+	assert_int_equal(store_open(db, STORE_CREATE, &store, &err), 0);
 	assert_int_equal(keys_make(db, &err), 0);
 	assert_int_equal(keys_load(db, &keys, &err), 0);
 	put_recipe("recipes", "alpha", NULL);
@@ -174,7 +177,7 @@ static void make(const char *name, struct pack *p)
 	int rc;
 
 	assert_int_equal(pack_resolve(arena, &name, 1, &list, &n, &err), 0);
-	rc = pack_make(db, &keys, list, n, p, &err);
+	rc = pack_make(store, &keys, list, n, p, &err);
 	if (rc < 0)
 		print_error("%s\n", err.msg);
 	assert_int_equal(rc, 0);
@@ -335,7 +338,7 @@ static void refused(const char *name, enum ec code, const char *says)
 	struct err err = {0};
 
 	assert_int_equal(pack_resolve(arena, &name, 1, &list, &n, &err), 0);
-	assert_int_equal(pack_make(db, &keys, list, n, &p, &err), -(int)code);
+	assert_int_equal(pack_make(store, &keys, list, n, &p, &err), -(int)code);
 	assert_non_null(strstr(err.msg, says));
 	assert_null(p.priv);
 	assert_int_equal(access(path_of("bundles/.making"), F_OK), -1);
@@ -360,29 +363,60 @@ TEST(refuses_links_and_devices)
 	refused("linked", E_SCHEMA, "plain relative path");
 }
 
-TEST(a_broken_serial_is_no_new_start)
+static int64_t serial_of(const struct pack *p)
 {
-	struct pack_recipe *list = NULL;
+	struct manifest m = {0};
+
+	assert_int_equal(manifest_parse(arena, p->manifest, &m, NULL), 0);
+	return m.serial;
+}
+
+/* Nodes refuse what is older than they have seen, so what was before comes under a new number. */
+TEST(going_back_is_a_new_serial)
+{
+	struct pack a = {0}, b = {0}, c = {0};
+
+	set_up();
+	put_recipe("recipes", "back", NULL);
+	put("recipes/back/files/x", "1\n", 0644);
+	make("back", &a);
+	put("recipes/back/files/x", "2\n", 0644);
+	make("back", &b);
+	put("recipes/back/files/x", "1\n", 0644);
+	make("back", &c);
+	assert_true(serial_of(&b) > serial_of(&a));
+	assert_true(serial_of(&c) > serial_of(&b));
+	assert_string_not_equal(a.digest, c.digest);
+	pack_done(&a);
+	pack_done(&b);
+	pack_done(&c);
+}
+
+/* A database of yesterday, or one whose clock ran ahead, still gives numbers that grow. */
+TEST(serials_follow_the_clock_and_the_last_one)
+{
+	const int64_t now = clock_wall() / CLOCK_SEC;
 	struct pack p = {0};
-	const char *name = "broken-serial";
-	unsigned n = 0;
 	struct err err = {0};
 
 	set_up();
-	put_recipe("recipes", name, NULL);
-	put("bundles/serial", "x\n", 0600);
-	assert_int_equal(pack_resolve(arena, &name, 1, &list, &n, &err), 0);
-	assert_int_equal(pack_make(db, &keys, list, n, &p, &err), -E_VERIFY);
-	put("bundles/serial", "41\n", 0600);
-	assert_int_equal(pack_make(db, &keys, list, n, &p, &err), 0);
-	assert_true(str_find_str(p.manifest, STR_LIT("\"serial\":42")) != STR_NONE);
+	put_recipe("recipes", "ahead", NULL);
+	make("ahead", &p);
+	assert_true(serial_of(&p) >= now);
 	pack_done(&p);
-	drop(list, n);
+	assert_int_equal(store_begin(store, &err), 0);
+	assert_int_equal(
+		store_serial_put(store, "ahead", sign_key_id(keys.sign), now + 5000, &err), 0);
+	assert_int_equal(store_commit(store, &err), 0);
+	make("ahead", &p);
+	assert_int_equal(serial_of(&p), now + 5001);
+	pack_done(&p);
 }
 
 TEST(z_clean_up)
 {
 	keys_done(&keys);
+	store_close(store);
 	arena_free(arena);
 }
 
