@@ -19,6 +19,7 @@
 #define EVENT_BYTES   ((size_t)32 << 20) /* of one node in one run */
 #define FACTS_MAX     64                 /* groups */
 #define REBOOT_WAIT   (900 * CLOCK_SEC)
+#define STEADY        (10 * CLOCK_SEC) /* a link that lived so long */
 #define DAY_S         86400
 
 static bool is_bad(enum step_result state)
@@ -204,7 +205,8 @@ static void note_reboot(struct task *t, const json_t *m)
 							    : REBOOT_WAIT;
 
 	t->rebooting = true;
-	t->reboot_until = clock_mono() + wait;
+	t->reboot_since = clock_mono();
+	t->reboot_until = t->reboot_since + wait;
 }
 
 static int on_event(struct task *t, json_t *m, struct err *err)
@@ -226,7 +228,8 @@ static int on_event(struct task *t, json_t *m, struct err *err)
 		t->advice = copy_text(m, "hint");
 	if (seq > t->seen) {
 		t->seen = seq;
-		t->tries = 0; /* it goes on */
+		if (clock_mono() - t->greeting_since > STEADY)
+			t->tries = 0; /* the link held, and the run goes on */
 		if (o->event)
 			o->event(o->ctx, t->node, m);
 	}

@@ -9,7 +9,7 @@
 
 static int no_such_plan(const char *hash, struct err *err)
 {
-	err_set(err, E_NOTFOUND, "no plan with the hash '%s' is kept", hash);
+	err_set(err, E_STATE, "no plan with the hash '%s' is kept", hash);
 	return err_hint(err, "stoika plan RECIPES NODES prints the hash of what it showed");
 }
 

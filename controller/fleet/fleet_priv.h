@@ -72,7 +72,7 @@ struct task {
 	const char *expect;            /* hash of its plan; NULL */
 	char boot_id[NONCE_MAX];       /* of the last greeting */
 	bool rebooting;                /* it went down on purpose, and is waited for */
-	int64_t reboot_until;
+	int64_t reboot_since, reboot_until;
 	/* of a link that stays */
 	char nonce[NONCE_MAX], body_hash[HASH_HEX];
 	struct result_counts last_counts;

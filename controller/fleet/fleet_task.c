@@ -252,10 +252,12 @@ static void await_reboot(struct task *t, const struct err *why)
 		return;
 	}
 	if (clock_mono() < t->reboot_until) {
-		retry(t, REBOOT_RETRY);
+		const int64_t wait = t->fleet->opts->reboot_wait / 20;
+
+		retry(t, wait > 0 && wait < REBOOT_RETRY ? wait : REBOOT_RETRY);
 		return;
 	}
-	clock_format_span(t->reboot_until - t->heard, span);
+	clock_format_span(t->reboot_until - t->reboot_since, span);
 	err_set(&err, E_TIMEOUT, "'%s' did not come back from its restart within %s: %s",
 		t->node->name, span, why->msg);
 	err_hint(&err, "look at its console; it goes on by itself: stoika run attach %s",

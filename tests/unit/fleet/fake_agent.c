@@ -134,13 +134,44 @@ static void put_long(json_t *m, const char *key, size_t n, const char *text)
 	json_put_str(m, key, n ? buf_text(&long_text) : text);
 }
 
+static void load_key(struct sign_key **key)
+{
+	struct err err = {0};
+	char pub[200], path[300];
+
+	snprintf(path, sizeof path, "%s/%s.pub", fake.dir, is_mode("next-key") ? "next" : "sign");
+	get_file(path, pub, sizeof pub);
+	if (sign_key_parse_public(str_trim(str_of(pub)), key, &err) < 0)
+		_exit(4);
+}
+
+/* Modern agents say which key they obey. */
+static void put_key(json_t *hello)
+{
+	static const char *const modern[] = {
+		"silent", "silent-once", "alive", "reboot", "down", "next-key"};
+
+	for (size_t i = 0; i < sizeof modern / sizeof *modern; i++) {
+		struct sign_key *key = NULL;
+
+		if (!is_mode(modern[i]))
+			continue;
+		load_key(&key);
+		json_put_str(hello, "key", sign_key_id(key));
+		sign_key_free(key);
+	}
+}
+
 static void send_hello(void)
 {
 	json_t *m = message_new("hello"), *busy;
 
 	json_put_int(m, "proto", is_mode("proto") ? 99 : WIRE_PROTO);
 	put_long(m, "version", is_mode("chatty") ? 500000 : 0, "9.9.9");
-	json_put_str(m, "boot_id", "boot-1");
+	json_put_str(m, "boot_id", is_mode("reboot") && fake.session > 2 ? "boot-2" : "boot-1");
+	if (is_mode("stranger"))
+		json_put_str(m, "name", "somebody-else");
+	put_key(m);
 	json_put_str(m, "nonce", NONCE);
 	json_object_set_new(m, "bundles", json_array());
 	if (is_mode("busy") || (is_mode("busy-ours") && fake.session == 1)) {
@@ -161,17 +192,14 @@ static void read_order(void)
 	struct sign_key *key = NULL;
 	const char *type, *body;
 	json_t *m = NULL;
-	char pub[200], path[300];
 
 	if (!next_frame(&f))
 		_exit(6);
 	if (message_parse(f.payload, &m, &type, &err) < 0 || strcmp(type, "order") != 0)
 		_exit(5);
 	body = json_get_str(m, "body", "");
-	snprintf(path, sizeof path, "%s/sign.pub", fake.dir);
-	get_file(path, pub, sizeof pub);
-	if (sign_key_parse_public(str_trim(str_of(pub)), &key, &err) < 0 ||
-		sign_check(key, str_of(body), str_of(json_get_str(m, "sig", "")), &err) < 0)
+	load_key(&key);
+	if (sign_check(key, str_of(body), str_of(json_get_str(m, "sig", "")), &err) < 0)
 		_exit(4);
 	if (order_parse(arena_new(), str_of(body), &fake.order, &err) < 0 ||
 		strcmp(fake.order.nonce, NONCE) != 0)
@@ -255,6 +283,18 @@ static void send_facts(void)
 	json_put_str(os, "version_id", "12");
 	json_object_set_new(facts, "os", os);
 	json_object_set_new(m, "facts", facts);
+	send_message(m);
+}
+
+/* It goes down, or says so. */
+static void send_rebooting(void)
+{
+	json_t *m = message_new("event");
+
+	json_put_int(m, "seq", 1);
+	json_put_str(m, "ev", "rebooting");
+	json_put_str(m, "boot_id", "boot-1");
+	json_put_int(m, "within", 600);
 	send_message(m);
 }
 
@@ -355,6 +395,23 @@ static void misbehave_late(void)
 	if (is_mode("slow")) {
 		send_event(1, "step");
 		wait_for_the_end();
+		_exit(0);
+	}
+	if (is_mode("silent") || (is_mode("silent-once") && first)) {
+		send_event(1, "step");
+		wait_for_the_end();
+		_exit(0);
+	}
+	for (int i = 0; is_mode("alive") && i < 6; i++) {
+		send_message(message_new("alive"));
+		usleep(500000);
+	}
+	if (is_mode("down") || (is_mode("reboot") && fake.session < 3)) {
+		send_rebooting();
+		_exit(0);
+	}
+	if (is_mode("otherwise") && fake.order.expect) {
+		send_refused("state", "plan it again");
 		_exit(0);
 	}
 	if (is_mode("endless"))

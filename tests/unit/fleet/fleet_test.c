@@ -1,4 +1,5 @@
 /* fleet_test - runs over fake nodes behind one sshd: each port is a node with its own behaviour. */
+#include "agent/base/clock.h"
 #include "agent/base/sign.h"
 #include "agent/recipe/recipe.h"
 #include "controller/fleet/fleet.h"
@@ -6,7 +7,11 @@
 #include "inventory/model/model.h"
 #include "tests/unit/ssh/sshd.h"
 
-#define NODES 12
+#include <signal.h>
+#include <sys/resource.h>
+
+#define NODES     12
+#define PLAN_HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 
 static struct arena *arena;
 static struct t_sshd server;
@@ -109,6 +114,8 @@ static const char *left_by(unsigned i, const char *suffix)
 
 struct seen {
 	unsigned events, done;
+	unsigned full_at; /* this many events: then no file may grow */
+	struct rlimit full;
 	unsigned stop_at; /* this many nodes done and an event: then SIGTERM to ourselves */
 	enum step_result state[NODES + 1];
 	const char *reason[NODES + 1], *hint[NODES + 1];
@@ -128,6 +135,8 @@ static void on_event(void *ctx, const struct node_row *node, const json_t *recor
 	(void)node;
 	assert_null(json_get(record, "t"));
 	s->events++;
+	if (s->full_at && s->events >= s->full_at)
+		assert_int_equal(setrlimit(RLIMIT_FSIZE, &s->full), 0);
 	maybe_stop(s);
 }
 
@@ -256,12 +265,12 @@ static const struct {
 	{"full", ORDER_APPLY, RESULT_FAILED, 1, "not for me", "make room on 'n"},
 	{"refuse-early", ORDER_APPLY, RESULT_FAILED, 1, "not for me", "do this"},
 	{"busy", ORDER_APPLY, RESULT_DENIED, 1, "run foreign-1 by someone holds 'n", "watch"},
-	{"torn", ORDER_APPLY, RESULT_UNKNOWN, 3, "without an answer", "run show"},
-	{"liar", ORDER_APPLY, RESULT_UNKNOWN, 3, "said 'changed' and then failed", "run show"},
-	{"killed", ORDER_APPLY, RESULT_UNKNOWN, 3, "killed by signal KILL", "run show"},
-	{"badfinal", ORDER_APPLY, RESULT_UNKNOWN, 3, "another-run", "run show"},
-	{"seqless", ORDER_APPLY, RESULT_UNKNOWN, 3, "without its number", "run show"},
-	{"nested", ORDER_APPLY, RESULT_UNKNOWN, 3, "that is no record", "run show"},
+	{"torn", ORDER_APPLY, RESULT_UNKNOWN, 3, "without an answer", "run attach"},
+	{"liar", ORDER_APPLY, RESULT_UNKNOWN, 3, "said 'changed' and then failed", "run attach"},
+	{"killed", ORDER_APPLY, RESULT_UNKNOWN, 3, "killed by signal KILL", "run attach"},
+	{"badfinal", ORDER_APPLY, RESULT_UNKNOWN, 3, "another-run", "run attach"},
+	{"seqless", ORDER_APPLY, RESULT_UNKNOWN, 3, "without its number", "run attach"},
+	{"nested", ORDER_APPLY, RESULT_UNKNOWN, 3, "that is no record", "run attach"},
 	{"liar-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
 	{"lost-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
 	{"torn-once", ORDER_APPLY, RESULT_CHANGED, 2, "", ""},
@@ -492,13 +501,20 @@ TEST(applies_only_the_plan_that_was_shown)
 	char prefix[13];
 
 	behave(1, "changed");
-	run(&o, 1, 1, &plan);
+	behave(2, "changed");
+	run(&o, 1, 2, &plan);
 	o = opts(ORDER_APPLY, &seen);
 	snprintf(prefix, sizeof prefix, "%.12s", plan.plan_hash);
 	o.plan_hash = prefix;
-	run(&o, 1, 1, &out);
-	assert_int_equal(seen.done, 1);
+	behave(2, "otherwise");
+	/* n3 was not in the plan, and n2 would do something else now: nothing is done there */
+	run(&o, 1, 3, &out);
+	assert_int_equal(seen.done, 3);
 	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_non_null(strstr(left_by(1, ".order"), "\"expect\":\"" PLAN_HASH "\""));
+	assert_int_equal(seen.state[2], RESULT_DENIED);
+	assert_int_equal(seen.state[3], RESULT_DENIED);
+	assert_non_null(strstr(seen.reason[3], "no answer of 'n3'"));
 	*vec_push(&refs) = &rows.at[0];
 	o = opts(ORDER_APPLY, &seen);
 	o.plan_hash = "0123456789ab";
@@ -506,7 +522,171 @@ TEST(applies_only_the_plan_that_was_shown)
 	assert_int_equal(seen.done, 0);
 	o.plan_hash = "01";
 	assert_int_equal(fleet_run(store, &keys, &refs, &o, &out, &err), -E_SYNTAX);
+	no_lease_is_left();
 	vec_done(&refs);
+}
+
+/* The link of an agent at work that says nothing is given up, and the run is followed anew. */
+TEST(silence_is_a_lost_link)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+
+	behave(1, "silent-once");
+	behave(2, "silent");
+	behave(3, "alive");
+	o.silence = CLOCK_SEC;
+	run(&o, 1, 3, &out);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 2);
+	assert_non_null(strstr(left_by(1, ".order"), "\"mode\":\"attach\""));
+	assert_non_null(strstr(left_by(1, ".order"), "\"after\":1"));
+	assert_int_equal(seen.state[2], RESULT_UNKNOWN);
+	assert_non_null(strstr(seen.reason[2], "is silent"));
+	/* three seconds of nothing but 'alive' */
+	assert_int_equal(seen.state[3], RESULT_CHANGED);
+	assert_int_equal(strtoul(left_by(3, ".count"), NULL, 10), 1);
+}
+
+/* It greets once more under the old boot id, then under a new one. */
+TEST(waits_for_a_node_that_restarts)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+
+	behave(1, "reboot");
+	behave(2, "down");
+	o.reboot_wait = 4 * CLOCK_SEC;
+	run(&o, 1, 2, &out);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 3);
+	assert_non_null(strstr(left_by(1, ".order"), "\"mode\":\"attach\""));
+	assert_int_equal(seen.state[2], RESULT_UNKNOWN);
+	assert_non_null(strstr(seen.reason[2], "did not come back from its restart within 4"));
+	assert_non_null(strstr(seen.hint[2], "run attach"));
+}
+
+TEST(refuses_another_node_at_the_address)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+
+	behave(1, "stranger");
+	(void)unlink(path_of(arena_printf(arena, "fake/%u.order", ports[0])));
+	run(&o, 1, 1, &out);
+	assert_int_equal(seen.state[1], RESULT_DENIED);
+	assert_non_null(strstr(seen.reason[1], "is that of 'somebody-else'"));
+	assert_int_equal(
+		access(path_of(arena_printf(arena, "fake/%u.order", ports[0])), F_OK), -1);
+}
+
+TEST(goes_on_with_a_run)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome first, out;
+	struct run_row row;
+	struct err err = {0};
+	struct node_results results = VEC_INIT;
+
+	behave(1, "torn");
+	behave(2, "changed");
+	run(&o, 1, 2, &first);
+	assert_int_equal(seen.state[1], RESULT_UNKNOWN);
+	o = opts(ORDER_RESUME, &seen);
+	o.id = first.id;
+	o.n_recipes = 0;
+	behave(1, "changed");
+	run(&o, 1, 1, &out);
+	assert_string_equal(out.id, first.id);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_non_null(strstr(left_by(1, ".order"), "\"mode\":\"resume\""));
+	assert_non_null(strstr(left_by(1, ".order"), first.id));
+	assert_int_equal(store_run_find(store, arena, first.id, &row, &err), 0);
+	assert_string_equal(row.state, "done");
+	assert_int_equal(row.n_nodes, 2);
+	assert_int_equal(store_results(store, arena, first.id, &results, &err), 0);
+	assert_int_equal(results.n, 2);
+	vec_done(&results);
+
+	o = opts(ORDER_ATTACH, &seen);
+	o.id = first.id;
+	o.n_recipes = 0;
+	run(&o, 2, 2, &out);
+	assert_int_equal(seen.state[2], RESULT_CHANGED);
+	assert_non_null(strstr(left_by(2, ".order"), "\"mode\":\"attach\""));
+	no_lease_is_left();
+}
+
+TEST(asks_what_an_undo_would_do)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_UNDO, &seen));
+	struct fleet_outcome out;
+
+	behave(1, "changed");
+	o.preview = true;
+	run(&o, 1, 1, &out);
+	assert_non_null(strstr(left_by(1, ".order"), "\"mode\":\"undo\""));
+	assert_non_null(strstr(left_by(1, ".order"), "\"expect\":\"plan\""));
+	o.preview = false;
+	run(&o, 1, 1, &out);
+	assert_null(strstr(left_by(1, ".order"), "expect"));
+}
+
+/* While the signing key is replaced, each node is answered with the key it obeys. */
+TEST(signs_with_the_key_that_a_node_obeys)
+{
+	struct seen seen;
+	const struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct fleet_outcome out;
+	char text[SIGN_TEXT_MAX];
+	struct err err = {0};
+
+	assert_int_equal(sign_key_make(&keys.next, &err), 0);
+	sign_key_public_text(keys.next, text);
+	t_write_file(path_of("fake/next.pub"), text, 0644);
+	behave(1, "changed");
+	behave(2, "next-key");
+	run(&o, 1, 2, &out);
+	assert_int_equal(seen.state[1], RESULT_CHANGED);
+	assert_int_equal(seen.state[2], RESULT_CHANGED);
+	sign_key_free(keys.next);
+	keys.next = NULL;
+}
+
+/* The database fails in the middle of a run: that is what people read, and not that they stopped.
+ */
+TEST(a_broken_store_reads_as_such)
+{
+	struct seen seen;
+	struct fleet_opts o = (set_up(), opts(ORDER_APPLY, &seen));
+	struct node_refs refs = VEC_INIT;
+	struct fleet_outcome out;
+	struct err err = {0};
+	struct rlimit old, none;
+
+	assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+	none = (struct rlimit){0, old.rlim_max};
+	signal(SIGXFSZ, SIG_IGN);
+	behave(1, "slow");
+	seen.full_at = 1;
+	seen.full = none;
+	*vec_push(&refs) = &rows.at[0];
+	assert_true(fleet_run(store, &keys, &refs, &o, &out, &err) < 0);
+	assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+	assert_int_equal(seen.state[1], RESULT_INTERRUPTED);
+	assert_non_null(strstr(seen.reason[1], "can no longer be recorded"));
+	assert_null(strstr(seen.reason[1], "stopped"));
+	assert_non_null(strstr(seen.hint[1], "run attach"));
+	assert_non_null(strstr(err.msg, "cannot be recorded"));
+	vec_done(&refs);
+	unsigned n;
+
+	assert_int_equal(fleet_recover(store, &n, &err), 0);
 }
 
 TEST(a_stopped_controller_ends_in_order)
