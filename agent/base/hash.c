@@ -133,3 +133,14 @@ bool hash_sha1_mac_is(struct str key, struct str text, struct str mac)
 		return false;
 	return len == SHA1_LEN && memcmp(want, have, SHA1_LEN) == 0;
 }
+
+void hash_sha1_hex(struct str bytes, char hex[static HASH_SHA1_HEX])
+{
+	unsigned char digest[EVP_MAX_MD_SIZE] = {0};
+	unsigned len = 0;
+
+	if (!EVP_Digest(bytes.p, bytes.n, digest, &len, EVP_sha1(), NULL))
+		abort();
+	for (unsigned i = 0; i < SHA1_LEN; i++)
+		snprintf(hex + 2 * i, 3, "%02X", digest[i]);
+}

@@ -23,7 +23,71 @@ static const struct kind_param PACKAGE[] = {
 	{0},
 };
 
+static const char *const REPO_STATES[] = {"present", "absent", NULL};
+static const char *const REPO_FORMATS[] = {"deb822", "list", NULL};
+static const char *const REPO_NOT_BOTH[] = {"key", "key_text", "signed_by", NULL};
+
+static const struct kind_param REPO[] = {
+	{"name", PARAM_NAME, true, NULL, NULL, "its name, which its files are called by"},
+	{"uris", PARAM_LIST, false, NULL, NULL, "addresses (dnf: baseurl)"},
+	{"suites", PARAM_LIST, false, NULL, NULL, "apt: suites; a flat repository has '/'"},
+	{"components", PARAM_LIST, false, NULL, NULL, "apt: components, such as main"},
+	{"types", PARAM_LIST, false, NULL, NULL, "apt: deb (preset), deb-src"},
+	{"architectures", PARAM_LIST, false, NULL, NULL, "apt: only these architectures"},
+	{"format", PARAM_CHOICE, false, REPO_FORMATS, NULL,
+		"apt: deb822, or list where apt is older than 1.1"},
+	{"key", PARAM_SOURCE, false, NULL, NULL,
+		"file in the recipe's files/ with the signing key, armored or binary"},
+	{"key_text", PARAM_TEXT, false, NULL, NULL, "the signing key itself, armored"},
+	{"fingerprint", PARAM_TEXT, false, NULL, NULL,
+		"fingerprints that the key file must have, all of them, between commas"},
+	{"signed_by", PARAM_PATH, false, NULL, NULL, "a keyring that is on the node"},
+	{"priority", PARAM_INT, false, NULL, NULL,
+		"apt: pin of all its packages, 500 is the usual; dnf: 99 is the usual, 1 the first"},
+	{"modules", PARAM_LIST, false, NULL, NULL, "dnf: module streams to enable, 'name:stream'"},
+	{"enabled", PARAM_BOOL, false, NULL, "true", "false: kept, but not used"},
+	{"refresh", PARAM_BOOL, false, NULL, "true",
+		"fetch its lists after a change, as the proof"},
+	{"state", PARAM_CHOICE, false, REPO_STATES, "present", "present or absent"},
+	{0},
+};
+
 const struct kind KIND_PACKAGE[] = {
+	{
+		.name = "repo",
+		.about = "a source of packages with its key, for apt or dnf",
+		.check =
+			"Reads files only. apt: '/etc/apt/sources.list.d/NAME.sources' (or .list), the key "
+			"in '/etc/apt/keyrings/NAME.asc' (.gpg for a binary one), the pin in "
+			"'/etc/apt/preferences.d/NAME.pref'. dnf: '/etc/yum.repos.d/NAME.repo', "
+			"'/etc/pki/rpm-gpg/RPM-GPG-KEY-NAME', '/etc/dnf/modules.d/MODULE.module'. The key "
+			"must have the fingerprints that are given and no other key may be in its file. "
+			"Signatures are always verified: there is no way to trust a source blindly.\n\n"
+			"apt: every other file of sources is read as well. The same address and suite "
+			"(slashes at the end and capital letters in the host do not count) in another "
+			"file would make apt refuse all operations when the keys differ. An entry that "
+			"a package owns, or that says all that is wanted, stays and no file of ours is "
+			"needed; any other is switched off. Keys that are known to be dead (the CUDA "
+			"repository's of before April 2022) are taken out of apt's trusted keys.",
+		.apply =
+			"Writes all files, each at once. Entries that are switched off stay in their "
+			"file as comments, and the file as it was is kept beside as '.save'. Then the "
+			"lists of just this source are fetched; if that fails (address, key, signature, "
+			"expired lists) all files are as before and the error says why.",
+		.undo = "All files are as before. Lists that were fetched stay in apt's or dnf's cache "
+			"until it cleans up.",
+		.example =
+			"repo:\n"
+			"  name: cuda\n"
+			"  uris: [https://developer.download.nvidia.com/compute/cuda/repos/ubuntu2404/x86_64]\n"
+			"  suites: [/]\n"
+			"  key: 3bf863cc.pub\n"
+			"  fingerprint: EB693B3035CD5710E231E123A4B469963BF863CC\n"
+			"  priority: 600",
+		.params = REPO,
+		.not_both = REPO_NOT_BOTH,
+		.unless_absent = "uris",
+	},
 	{
 		.name = "package",
 		.about = "packages of the distribution, by apt or dnf",

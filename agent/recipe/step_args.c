@@ -49,8 +49,17 @@ static int load_computed(const struct loader *l, struct step_arg *a, const char 
 	return err_hint(err, "write %s: [%s]", a->param->name, buf_text(&words));
 }
 
-static int load_many(const struct loader *l, struct step_arg *a, const char *what,
-	struct readable may, struct err *err)
+/* A list that must be given, or that is one way to say what a step is for, holds something. */
+static bool may_be_empty(const struct kind *k, const struct kind_param *p)
+{
+	for (const char *const *one = k->one_of; one && *one; one++)
+		if (strcmp(*one, p->name) == 0)
+			return false;
+	return !p->required;
+}
+
+static int load_many(const struct loader *l, const struct kind *kind, struct step_arg *a,
+	const char *what, struct readable may, struct err *err)
 {
 	bool list = a->param->type == PARAM_LIST;
 	int rc;
@@ -71,7 +80,7 @@ static int load_many(const struct loader *l, struct step_arg *a, const char *wha
 		if (!list)
 			a->keys[i] = a->at->key[i]->text.p;
 	}
-	if (a->n > 0 || !a->param->required)
+	if (a->n > 0 || may_be_empty(kind, a->param))
 		return 0;
 	return load_hint(yaml_err(l->recipe->doc, a->at, err, E_SCHEMA, "%s is empty", what), err,
 		"%s", a->param->about);
@@ -102,7 +111,7 @@ static int load_arg(const struct loader *l, struct step *s, struct step_arg *a, 
 		return load_hint(arg_tree_load(l, a->at, what, may, &a->tree, err), err, "%s",
 			a->param->about);
 	if (a->param->type == PARAM_LIST || a->param->type == PARAM_MAP)
-		return load_many(l, a, what, may, err);
+		return load_many(l, s->kind, a, what, may, err);
 	if ((rc = load_template(l, a->at, what, may, &a->text, err)) < 0 ||
 		(rc = check_literal(l, a, what, err)) < 0)
 		return rc;

@@ -8,6 +8,7 @@
 
 static const struct step_ops *const OPS[] = {
 	&STEP_PACKAGE,
+	&STEP_REPO,
 	&STEP_FILE,
 	&STEP_TEMPLATE,
 	&STEP_DIRECTORY,
@@ -33,9 +34,6 @@ static const struct step_ops *const OPS[] = {
 	&STEP_SWAP,
 	&STEP_DOWNLOAD,
 	&STEP_ARCHIVE,
-	&STEP_KERNEL_MODULE,
-	&STEP_KERNEL_ARG,
-	&STEP_FIREWALL,
 };
 
 void step_report_init(struct step_report *r)

@@ -82,4 +82,14 @@ TEST(hash_is_hex_knows_a_digest)
 		hash_is_hex("e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b8550"));
 }
 
+TEST(hash_sha1_of_known_texts)
+{
+	char hex[HASH_SHA1_HEX];
+
+	hash_sha1_hex(STR_LIT("abc"), hex);
+	assert_string_equal(hex, "A9993E364706816ABA3E25717850C26C9CD0D89D");
+	hash_sha1_hex(STR_LIT(""), hex);
+	assert_string_equal(hex, "DA39A3EE5E6B4B0D3255BFEF95601890AFD80709");
+}
+
 T_MAIN
