@@ -9,6 +9,9 @@
 static const struct step_ops *const OPS[] = {
 	&STEP_PACKAGE,
 	&STEP_REPO,
+	&STEP_FIREWALL,
+	&STEP_KERNEL_ARG,
+	&STEP_KERNEL_MODULE,
 	&STEP_FILE,
 	&STEP_TEMPLATE,
 	&STEP_DIRECTORY,
