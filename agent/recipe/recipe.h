@@ -6,6 +6,7 @@
  *	params:                         # no default = must be given
  *	  port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port}
  *	when: facts.os.family == 'debian'   # else the recipe is skipped
+ *	supports: [debian 11-13, rhel 8-9]  # else it is refused; left out: all that are no experiment
  *	needs: [base]
  *	disrupts: [docker]              # what the fleet must drain
  *	steps:                          # one kind key; name, when, each, as, notify beside it
@@ -85,11 +86,12 @@ struct recipe_check {
 struct recipe {
 	const char *name, *about;
 	struct yaml_doc *doc;
-	unsigned n_params, n_steps, n_handlers, n_checks, n_undo, n_needs, n_disrupts;
+	unsigned n_params, n_steps, n_handlers, n_checks, n_undo, n_needs, n_disrupts, n_supports;
 	struct recipe_param *params;
 	struct step *steps, *handlers, *undo;
 	struct recipe_check *checks;
 	const char **needs, **disrupts;
+	struct recipe_support *supports; /* supports.h */
 	struct expr *when;
 };
 

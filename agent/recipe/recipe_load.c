@@ -2,6 +2,7 @@
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
 #include "agent/recipe/recipe_priv.h"
+#include "agent/recipe/supports.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,8 +11,8 @@
 
 #define WITHIN_MAX 3600
 
-static const char *const KEYS[] = {"recipe", "about", "params", "when", "needs", "disrupts",
-	"steps", "handlers", "check", "undo", NULL};
+static const char *const KEYS[] = {"recipe", "about", "params", "when", "supports", "needs",
+	"disrupts", "steps", "handlers", "check", "undo", NULL};
 static const char *const BESIDE[] = {"name", "when", "each", "as", "notify"};
 static const char *const CHECK_KEYS[] = {"name", "expect", "within", NULL};
 
@@ -191,6 +192,8 @@ static int load_frame(struct loader *l, const struct yaml_node *root, struct err
 		(rc = load_params(l, yaml_get(root, "params"), err)) < 0)
 		return rc;
 	if (when && (rc = load_expr(l, when, "'when'", (struct readable){0}, &r->when, err)) < 0)
+		return rc;
+	if ((rc = supports_load(l, yaml_get(root, "supports"), err)) < 0)
 		return rc;
 	if ((rc = load_needs(l, root, err)) < 0 || (rc = load_all_steps(l, root, err)) < 0)
 		return rc;

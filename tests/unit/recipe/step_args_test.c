@@ -49,11 +49,14 @@ TEST(values_are_typed_and_completed)
 {
 	static const struct world_case CASES[] = {
 		{"package: {names: [a, 'b={{ params.port }}']}",
-			"{\"names\":[\"a\",\"b=80\"],\"state\":\"present\"}"},
+			"{\"downgrade\":false,\"names\":[\"a\",\"b=80\"],\"override_holds\":false,\"purge\":false,"
+			"\"repair\":false,\"state\":\"present\",\"wait\":120}"},
 		{"package: {names: '{{ params.list }}', state: latest}",
-			"{\"names\":[\"a\",\"b\"],\"state\":\"latest\"}"},
+			"{\"downgrade\":false,\"names\":[\"a\",\"b\"],\"override_holds\":false,\"purge\":false,"
+			"\"repair\":false,\"state\":\"latest\",\"wait\":120}"},
 		{"package: {names: '{{ params.list + [1] }}'}",
-			"{\"names\":[\"a\",\"b\",\"1\"],\"state\":\"present\"}"},
+			"{\"downgrade\":false,\"names\":[\"a\",\"b\",\"1\"],\"override_holds\":false,\"purge\":false,"
+			"\"repair\":false,\"state\":\"present\",\"wait\":120}"},
 		{"file: {path: '/etc/{{ item }}', content: 'p={{ params.port }}', mode: 0640}",
 			"{\"content\":\"p=80\",\"mode\":\"0640\",\"path\":\"/etc/i\","
 			"\"state\":\"present\"}"},
@@ -71,7 +74,7 @@ TEST(values_are_typed_and_completed)
 			"{\"create_home\":false,\"name\":\"u\",\"state\":\"present\","
 			"\"system\":false,\"uid\":1000}"},
 		{"command: {run: [a, ''], unless: exists('/x')}",
-			"{\"cwd\":\"/\",\"run\":[\"a\",\"\"],\"timeout\":300}"},
+			"{\"background\":false,\"cwd\":\"/\",\"run\":[\"a\",\"\"],\"timeout\":300}"},
 		{"link: {path: /x, state: absent}", "{\"path\":\"/x\",\"state\":\"absent\"}"},
 	};
 
