@@ -149,7 +149,9 @@ static int show_rack(const struct invocation *inv, const struct model *m, size_t
 static json_t *node_json(const struct node_row *n, json_t *facts)
 {
 	json_t *obj = json_object();
+	char seen[24];
 
+	clock_format(n->seen * CLOCK_SEC, seen);
 	json_put_str(obj, "node", n->name);
 	json_put_str(obj, "address", n->address);
 	json_put_int(obj, "port", n->port);
@@ -164,7 +166,7 @@ static json_t *node_json(const struct node_row *n, json_t *facts)
 	json_put_str(obj, "boot_id", n->boot_id);
 	json_put_str(obj, "os", n->os);
 	json_put_str(obj, "host_key", n->host_key);
-	json_put_int(obj, "seen", n->seen);
+	json_object_set_new(obj, "seen", n->seen ? json_string(seen) : json_null());
 	json_object_set(obj, "facts", facts);
 	return obj;
 }

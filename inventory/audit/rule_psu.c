@@ -95,6 +95,15 @@ static bool never_up(const struct demand *d)
 	return d->cords > 0 && d->cords < d->least;
 }
 
+/*
+ * Dark by what was asked to be lost. One cord is no redundancy [5 F4], and --lose is no
+ * what-if: the device does not serve then, whether its owner means to live with it or not.
+ */
+static bool is_lost(const struct audit_run *r, uint32_t device)
+{
+	return r->o->n_lose && fate_of(r, device)->state == PSU_DOWN;
+}
+
 static bool falls_by(const struct audit_run *r, uint32_t device, uint32_t loss)
 {
 	const struct sim_result *sim = r->sim[r->pass];
@@ -164,8 +173,17 @@ static void say_single(struct audit_run *r, const struct candidate *c, struct fi
 	f->unit = "cord";
 	f->value = 1;
 	f->limit = 2;
-	f->text = r->m->devices.at[c->at].single_ok ? "one cord, which is meant"
-						    : "one cord: down with its feed";
+	if (is_lost(r, c->at))
+		f->text = "one cord, which is meant: down now";
+	else
+		f->text = r->m->devices.at[c->at].single_ok ? "one cord, which is meant"
+							    : "one cord: down with its feed";
+}
+
+/* A device of one cord that nobody said may go dark. */
+static bool is_single_lost(const struct audit_run *r, uint32_t device)
+{
+	return r->d[device].cords == 1 && is_lost(r, device) && !r->m->devices.at[device].single_ok;
 }
 
 static enum audit_verdict verdict_of(
@@ -177,7 +195,7 @@ static enum audit_verdict verdict_of(
 	if (never_up(&r->d[device]))
 		return rule == RULE_PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
 	if (rule == RULE_PSU_DOWN)
-		return below == PSU_DOWN ? AUDIT_FAIL : AUDIT_PASS;
+		return below == PSU_DOWN || is_single_lost(r, device) ? AUDIT_FAIL : AUDIT_PASS;
 	if (below == PSU_DOWN || above == PSU_DOWN)
 		return AUDIT_PASS; /* said by the others */
 	return below == PSU_DEGRADED || above == PSU_DEGRADED ? AUDIT_WARN : AUDIT_PASS;
@@ -190,7 +208,7 @@ static void check_fates(struct audit_run *r, enum audit_rule rule)
 		const struct demand *d = &r->d[device];
 		const enum audit_verdict verdict = verdict_of(r, device, rule);
 
-		if (d->cords < 2 && !never_up(d))
+		if (d->cords < 2 && !never_up(d) && !is_single_lost(r, device))
 			continue;
 		audit_offer(r, device, verdict,
 			verdict == AUDIT_PASS
@@ -263,9 +281,13 @@ void rule_psu(struct audit_run *r)
 	for (uint32_t i = 0; i < audit_devices(r); i++) {
 		const uint32_t device = audit_device(r, i);
 
-		if (r->d[device].cords == 1 && r->d[device].watts[r->pass] > 0)
-			audit_offer(r, device,
-				r->m->devices.at[device].single_ok ? AUDIT_PASS : AUDIT_WARN, 0);
+		if (r->d[device].cords != 1 || !(r->d[device].watts[r->pass] > 0) ||
+			is_single_lost(r, device))
+			continue;
+		audit_offer(r, device,
+			r->m->devices.at[device].single_ok && !is_lost(r, device) ? AUDIT_PASS
+										  : AUDIT_WARN,
+			0);
 	}
 	audit_list(r, RULE_SINGLE_CORD, say_single);
 	check_common(r);

@@ -31,14 +31,19 @@ static json_t *subject_json(const struct model *m, struct audit_subject what)
 	return obj;
 }
 
-/* What was asked to be lost, and what goes down by it. */
-static void put_lost(json_t *obj, const struct audit *a)
+static json_t *lost_json(const struct audit *a)
 {
 	json_t *list = json_array();
 
 	for (size_t i = 0; i < a->n_lost; i++)
 		json_array_append_new(list, subject_json(a->model, a->lost[i]));
-	json_object_set_new(obj, "lost", list);
+	return list;
+}
+
+/* What was asked to be lost, and what goes down by it. */
+static void put_lost(json_t *obj, const struct audit *a)
+{
+	json_object_set_new(obj, "lost", lost_json(a));
 	json_put_int(obj, "devices_count", a->devices);
 	json_put_int(obj, "devices_down", a->down);
 }
@@ -51,6 +56,8 @@ static json_t *finding_json(const struct audit *a, const struct finding *f)
 	json_put_str(obj, "verdict", audit_verdict_name(f->verdict));
 	json_object_set_new(obj, "subject", subject_json(a->model, f->subject));
 	json_object_set_new(obj, "loss", subject_json(a->model, f->loss));
+	if (a->n_lost > 1 && f->loss.noun < NOUN_N)
+		json_object_set_new(obj, "losses", lost_json(a));
 	put_num(obj, "value", f->value);
 	put_num(obj, "limit", f->limit);
 	json_put_str(obj, "unit", f->unit ? f->unit : "");

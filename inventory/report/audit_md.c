@@ -173,7 +173,7 @@ static void write_finding(const struct md *md, const struct finding *f)
 	view_add_binding(&text, md->lang, a, f);
 	cell(md, buf_text(&text));
 	buf_clear(&text);
-	text_add_loss(&text, md->lang, a->model, f->loss);
+	text_add_loss(&text, md->lang, a, f->loss);
 	cell(md, buf_text(&text));
 	buf_clear(&text);
 	phrase_add(&text, md->lang, f->text ? f->text : "");
@@ -223,7 +223,7 @@ static void write_feeds(const struct md *md, const struct view_rack *v)
 		number_cell(md, f->normal.amps, "A");
 		number_cell(md, f->worst.amps, "A");
 		buf_clear(&text);
-		text_add_loss(&text, md->lang, m, f->lost);
+		text_add_loss(&text, md->lang, md->r->audit, f->lost);
 		cell(md, buf_text(&text));
 		buf_clear(&text);
 		number_add_share(&text, md->lang, f->worst.amps / f->limit_worst);

@@ -139,7 +139,7 @@ static void put_finding(const struct text_out *t, const struct audit *a, const s
 	if (f->loss.noun >= NOUN_N || f->loss.noun != f->subject.noun ||
 		f->loss.row != f->subject.row) {
 		buf_add_text(&text, "; ");
-		text_add_loss(&text, t->lang, a->model, f->loss);
+		text_add_loss(&text, t->lang, a, f->loss);
 	}
 	put_wrapped(t, label, buf_text(&text));
 	buf_clear(&text);

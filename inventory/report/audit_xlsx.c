@@ -110,7 +110,7 @@ static void put_loss(struct book *b, struct audit_subject lost)
 	AUTO_BUF text;
 
 	buf_init(&text, 1u << 12);
-	text_add_loss(&text, b->lang, b->r->audit->model, lost);
+	text_add_loss(&text, b->lang, b->r->audit, lost);
 	put_text(b, STYLE_TEXT, buf_text(&text));
 }
 

@@ -125,7 +125,7 @@ static void draw_feed_head(
 	buf_addf(&words, "\u202f%s", number_unit(lang, "A"));
 	if (f->lost.noun < NOUN_N) {
 		buf_add_text(&words, "; ");
-		text_add_loss(&words, lang, m, f->lost);
+		text_add_loss(&words, lang, v->report->audit, f->lost);
 	}
 	buf_clear(&shown);
 	svg_fit(&shown, buf_text(&words), WIDTH - TRACK_X, 11);

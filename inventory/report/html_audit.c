@@ -95,7 +95,7 @@ static void write_binding(const struct html *h, const struct audit *a, size_t bi
 		view_add_binding(&text, h->lang, a, f);
 		if (f->loss.noun < NOUN_N) {
 			buf_add_text(&text, "; ");
-			text_add_loss(&text, h->lang, a->model, f->loss);
+			text_add_loss(&text, h->lang, a, f->loss);
 		}
 	}
 	html_cell(h, NULL, buf_text(&text));

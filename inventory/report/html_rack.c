@@ -31,7 +31,7 @@ static void write_finding(const struct html *h, const struct audit *a, const str
 	html_text(h, buf_text(&line));
 	buf_addf(h->out, "</b>%s", line.n ? "; " : "");
 	buf_clear(&line);
-	text_add_loss(&line, h->lang, a->model, f->loss);
+	text_add_loss(&line, h->lang, a, f->loss);
 	html_text(h, buf_text(&line));
 	buf_add_text(h->out, "</p>\n");
 	if (f->text) {
@@ -113,7 +113,7 @@ static void write_passed_row(const struct html *h, const struct audit *a, const 
 		buf_addf(&text, " %s", f->line);
 	html_cell(h, NULL, buf_text(&text));
 	buf_clear(&text);
-	text_add_loss(&text, h->lang, a->model, f->loss);
+	text_add_loss(&text, h->lang, a, f->loss);
 	html_cell(h, NULL, buf_text(&text));
 	buf_clear(&text);
 	view_add_share(&text, h->lang, f);
@@ -334,7 +334,7 @@ static void write_feed(const struct html *h, const struct view_rack *v, const st
 	amps_cell(h, f->normal.amps);
 	amps_cell(h, f->worst.amps);
 	buf_clear(&words);
-	text_add_loss(&words, h->lang, v->report->audit->model, f->lost);
+	text_add_loss(&words, h->lang, v->report->audit, f->lost);
 	html_cell(h, NULL, buf_text(&words));
 	buf_clear(&words);
 	number_add_share(&words, h->lang, f->worst.amps / f->limit_worst);

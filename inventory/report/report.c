@@ -320,9 +320,20 @@ static const struct column RUNS[] = {
 	[RUN_RECIPES] = {"recipes", TEXT_RECIPES, COL_TRUNC},
 	[RUN_NODES] = {"nodes", TEXT_NODES, COL_TRUNC},
 	[RUN_STARTED] = {"started", TEXT_STARTED, 0},
-	[RUN_TOOK] = {"took_ns", TEXT_TOOK, COL_RIGHT},
+	[RUN_TOOK] = {"took_ms", TEXT_TOOK, COL_RIGHT},
 	[RUN_RESULT] = {"results", TEXT_RESULT, COL_WRAP},
 };
+
+/* A moment as all JSON of ours has it; NULL: it was not yet. */
+static json_t *time_json(int64_t wall)
+{
+	char at[24];
+
+	if (wall == 0)
+		return NULL;
+	clock_format(wall, at);
+	return json_string(at);
+}
 
 static void put_times(
 	struct table *t, const struct run_row *r, int64_t now, const struct report_opts *o)
@@ -341,7 +352,7 @@ static void put_times(
 	else
 		buf_add_text(&took, span);
 	table_value(t, RUN_TOOK, buf_text(&took),
-		r->ended ? json_integer(r->ended - r->started) : NULL);
+		r->ended ? json_integer((r->ended - r->started) / CLOCK_MS) : NULL);
 }
 
 /* "14 ok, 2 failed"; before it how the run stands, when that is not plain from them. */
@@ -377,6 +388,7 @@ static void put_run(
 	put_results(t, r, o);
 	table_extra(t, "state", json_string(r->state));
 	table_extra(t, "by", json_string(r->by));
+	table_extra(t, "ended", time_json(r->ended));
 	table_extra(t, "n_nodes", json_integer(r->n_nodes));
 	table_extra(
 		t, "plan_hash", r->plan_hash && *r->plan_hash ? json_string(r->plan_hash) : NULL);

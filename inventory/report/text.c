@@ -309,16 +309,23 @@ void text_add_subject(
 }
 
 void text_add_loss(
-	struct buf *out, enum text_lang lang, const struct model *m, struct audit_subject lost)
+	struct buf *out, enum text_lang lang, const struct audit *a, struct audit_subject lost)
 {
-	AUTO_BUF name;
+	const bool several = a->n_lost > 1;
+	AUTO_BUF names;
 
-	buf_init(&name, 4096);
+	buf_init(&names, 1u << 14);
 	if (lost.noun >= NOUN_N) {
 		buf_add_text(out, text_get(lang, TEXT_NORMAL_OPERATION));
 		return;
 	}
-	add_noun_name(&name,
-		lang == LANG_RU ? NOUNS[lost.noun].of_russian : NOUNS[lost.noun].english, m, lost);
-	text_add(out, lang, TEXT_LOSS_OF, buf_text(&name));
+	for (size_t i = 0; i < (several ? a->n_lost : 1); i++) {
+		const struct audit_subject one = several ? a->lost[i] : lost;
+
+		buf_add_text(&names, i ? ", " : "");
+		add_noun_name(&names,
+			lang == LANG_RU ? NOUNS[one.noun].of_russian : NOUNS[one.noun].english,
+			a->model, one);
+	}
+	text_add(out, lang, TEXT_LOSS_OF, buf_text(&names));
 }

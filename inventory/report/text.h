@@ -7,8 +7,7 @@
  */
 #pragma once
 
-#include "inventory/audit/rule.h"
-#include "inventory/audit/scenario.h"
+#include "inventory/audit/audit.h"
 
 struct buf;
 
@@ -63,6 +62,7 @@ void text_add_subject(
 	struct buf *out, enum text_lang lang, const struct model *m, struct audit_subject what);
 /* The name alone: "A1", "pdu-a/3". */
 void text_add_name(struct buf *out, const struct model *m, struct audit_subject what);
-/* "normal operation", "loss of feed A1", "потеря ввода A1". */
+/* "normal operation", "loss of feed A1", "потеря ввода A1"; all that was lost at once, when asked.
+ */
 void text_add_loss(
-	struct buf *out, enum text_lang lang, const struct model *m, struct audit_subject lost);
+	struct buf *out, enum text_lang lang, const struct audit *a, struct audit_subject lost);

@@ -78,3 +78,18 @@ for wrong in '--lose nothing' '--policy nothing' '--fit nothing' 'r9'; do
 	"$STOIKA" audit --file site.yaml $wrong > /dev/null 2> err && fail "'$wrong' was taken"
 	grep -q nothing err || grep -q r9 err || fail "'$wrong' is not named: $(cat err)"
 done
+
+# what is asked to be lost: all of it is named, and a device of one cord goes down with it
+sed -e 's/cords: {psu1: pa\/2, psu2: pb\/2}/cords: {psu1: pa\/2}/' site.yaml > single.yaml
+expect 0 "$STOIKA" audit --file single.yaml
+expect 1 "$STOIKA" audit --file single.yaml --lose A --no-fixes
+says 'with feed.A lost: 1 of 2 devices down'
+says 'device.d2, 0.PSUs, needed 1.PSU'
+expect 0 "$STOIKA" audit --file single.yaml --lose B --no-fixes
+sed -e 's/cords: {psu1: pa\/2}/single_ok: true, cords: {psu1: pa\/2}/' single.yaml > meant.yaml
+expect 0 "$STOIKA" audit --file meant.yaml --lose A --no-fixes
+says 'one cord, which is meant: down now'
+expect 1 "$STOIKA" audit --file site.yaml --lose A --lose pb --no-fixes
+says '^ *feed.A, PDU.pb$'
+ok 'all that is lost is in the JSON' sh -c '"$0" audit --file site.yaml --lose A --lose pb --json |
+	jq -e "[.. | objects | select(.losses) | .losses[].name] | (index(\"A\") != null) and (index(\"pb\") != null)"' "$STOIKA"

@@ -250,7 +250,8 @@ TEST(runs)
 	json = parsed(&text);
 	assert_int_equal(
 		json_get_int(json_get(json_array_get(json, 0), "results"), "failed", 0), 3);
-	assert_true(json_is_null(json_get(json_array_get(json, 1), "took_ns")));
+	assert_true(json_is_null(json_get(json_array_get(json, 1), "took_ms")));
+	assert_true(json_is_null(json_get(json_array_get(json, 1), "ended")));
 	vec_done(&rows);
 }
 

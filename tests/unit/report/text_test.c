@@ -154,8 +154,29 @@ static void subject_is(const struct model *m, struct audit_subject what, const c
 	text_add_subject(&out, LANG_RU, m, what);
 	assert_string_equal(buf_text(&out), russian);
 	buf_clear(&out);
-	text_add_loss(&out, LANG_RU, m, what);
+	text_add_loss(&out, LANG_RU, &(struct audit){.model = m}, what);
 	assert_string_equal(buf_text(&out), loss);
+}
+
+TEST(several_lost_at_once_are_all_named)
+{
+	struct model *m = model_new();
+	const struct audit_subject lost[] = {{NOUN_FEED, 0}, {NOUN_PANEL, 0}};
+	const struct audit a = {.model = m, .lost = lost, .n_lost = 2};
+	AUTO_BUF out = {0};
+
+	*vec_push(&m->feeds) = (struct feed){.name = "A1"};
+	*vec_push(&m->panels) = (struct panel){.name = "P"};
+	buf_init(&out, 1024);
+	text_add_loss(&out, LANG_EN, &a, lost[0]);
+	assert_string_equal(buf_text(&out), "loss of feed\u00a0A1, panel\u00a0P");
+	buf_clear(&out);
+	text_add_loss(&out, LANG_RU, &a, lost[0]);
+	assert_string_equal(buf_text(&out), "потеря ввода\u00a0A1, щита\u00a0P");
+	buf_clear(&out);
+	text_add_loss(&out, LANG_EN, &a, (struct audit_subject){NOUN_N, 0});
+	assert_string_equal(buf_text(&out), "normal operation");
+	model_free(m);
 }
 
 TEST(subjects)
