@@ -111,13 +111,22 @@ static bool service_runs(struct execution *x, const struct task *t)
 }
 
 /*
- * After an undo a service is restarted for its earlier configuration only when it runs: one that
- * the undo has stopped or removed must not be started by that.
+ * Why a handler does not run after an undo; NULL: it does. Only what acts anew each time (a
+ * restart, a command) is of use then: one that makes a state would make what was just taken back.
+ * And a service is restarted for its earlier configuration only when it runs: one that the undo
+ * has stopped or removed must not be started by that.
  */
-static bool is_pointless(struct execution *x, const struct task *t)
+static const char *pointless(struct execution *x, const struct task *t)
 {
-	return x->order->mode == ORDER_UNDO && strcmp(t->step->kind->name, "service") == 0 &&
-	       !service_runs(x, t);
+	const bool service = strcmp(t->step->kind->name, "service") == 0;
+
+	if (x->order->mode != ORDER_UNDO)
+		return NULL;
+	if (service && !service_runs(x, t))
+		return "its service is not running";
+	return !service && t->verdict == RESULT_CHANGED && !t->report.always
+		       ? "it would make again what was taken back"
+		       : NULL;
 }
 
 /* One instance; *result grows to "changed" when it acted. 1: the run goes on elsewhere, or later.
@@ -127,10 +136,11 @@ static int run_instance(
 {
 	struct task *const one[] = {t};
 	int rc = task_decide(x, t, err);
+	const char *why_not = pointless(x, t);
 
-	if (is_pointless(x, t)) {
+	if (why_not) {
 		*result = *result == RESULT_OK ? RESULT_SKIPPED : *result;
-		t->why = "its service is not running";
+		t->why = why_not;
 		return 0;
 	}
 	if (rc < 0)

@@ -4,6 +4,7 @@
 #include "agent/base/buf.h"
 #include "agent/base/mem.h"
 #include "agent/run/before.h"
+#include "agent/run/repeat.h"
 #include "agent/run/run_priv.h"
 
 #include <stdio.h>
@@ -92,6 +93,8 @@ static void run_recipe(struct execution *x, const struct ready *ready)
 			due_run(x);
 		if (x->stop == STOP_NOT && x->order->mode != ORDER_PLAN)
 			checks_run(x);
+		if (x->stop == STOP_NOT && !x->dry)
+			repeat_judge(x, ready->params);
 	}
 	if (x->stop == STOP_NOT)
 		world_leave(x);

@@ -107,13 +107,16 @@ static bool paths_meet(const char *a, const char *b)
 
 static bool touch_matters(const struct touch *t, const char *probe, const char *path)
 {
-	static const char *const of_files[] = {"exists", "contains", NULL};
+	static const char *const of_files[] = {
+		"exists", "contains", "json_file", "toml_file", "ini_file", NULL};
 	static const char *const of_processes[] = {"running", "port_open", "http_ok", NULL};
 
 	if (strcmp(t->kind, "command") == 0 || strcmp(t->kind, "package") == 0)
 		return true;
 	if (in_list(probe, of_processes))
 		return strcmp(t->kind, "service") == 0;
+	if (strcmp(probe, "unit_setting") == 0)
+		return strcmp(t->kind, "unit") == 0 || (t->path && strstr(t->path, "/systemd/"));
 	return in_list(probe, of_files) && t->path && paths_meet(t->path, path);
 }
 

@@ -13,32 +13,45 @@
 
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <unistd.h>
 
 #define NAMES_MAX 8
 
-static int run(char **argv, int n_names, struct run_outcome *out, struct err *err)
+struct ask {
+	enum order_mode mode;
+	bool resume;
+	char **words; /* ROOT STATE RECIPES RUN NAME... */
+	int n_names;
+};
+
+static int run(const struct ask *ask, struct run_outcome *out, struct err *err)
 {
-	AUTO_FD root = open(argv[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_FD state = open(argv[2], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD root = open(ask->words[0], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD state = open(ask->words[1], O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	struct order_recipe recipes[NAMES_MAX] = {{0}};
 	struct arena *a = arena_new();
 	struct bundle *bundle = NULL;
-	struct order o = {.run = argv[4],
-		.mode = str_starts(str_of(argv[4]), "undo") ? ORDER_UNDO : ORDER_APPLY,
+	struct order o = {.run = ask->words[3],
+		.mode = ask->mode,
 		.node = "n1",
 		.by = "fault",
 		.bundle = "none",
 		.recipes = recipes};
-	int rc = bundle_open_dir(a, argv[3], &bundle, err);
+	int rc = bundle_open_dir(a, ask->words[2], &bundle, err);
 
 	if (rc == 0 && (root < 0 || state < 0))
-		rc = err_set(err, E_IO, "cannot open '%s' or '%s'", argv[1], argv[2]);
-	for (int i = 0; i < n_names && i < NAMES_MAX; i++)
-		recipes[o.n_recipes++].name = argv[5 + i];
+		rc = err_set(err, E_IO, "cannot open '%s' or '%s'", ask->words[0], ask->words[1]);
+	for (int i = 0; i < ask->n_names && i < NAMES_MAX; i++)
+		recipes[o.n_recipes++].name = ask->words[4 + i];
 	if (rc == 0) {
-		const struct run_env env = {
-			.root = root, .root_path = argv[1], .state = state, .bundle = bundle};
+		AUTO_JSON papers = json_object();
+		const struct run_env env = {.root = root,
+			.root_path = ask->words[0],
+			.state = state,
+			.bundle = bundle,
+			.papers = papers,
+			.resumed_by = ask->resume ? "fault" : NULL};
 
 		rc = run_execute(&env, &o, out, err);
 	}
@@ -49,12 +62,21 @@ static int run(char **argv, int n_names, struct run_outcome *out, struct err *er
 
 int main(int argc, char **argv)
 {
+	struct ask ask = {.mode = ORDER_APPLY};
 	struct run_outcome out;
 	struct err err;
+	int at = 1;
 
-	if (argc < 6)
+	if (argc > 1 && strcmp(argv[1], "undo") == 0)
+		ask.mode = ORDER_UNDO;
+	else if (argc > 1 && strcmp(argv[1], "resume") == 0)
+		ask.resume = true;
+	at += ask.resume || ask.mode == ORDER_UNDO;
+	if (argc < at + 5)
 		return 2;
-	if (run(argv, argc - 5, &out, &err) < 0) {
+	ask.words = &argv[at];
+	ask.n_names = argc - at - 4;
+	if (run(&ask, &out, &err) < 0) {
 		err_print(&err);
 		return 3;
 	}
