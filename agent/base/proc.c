@@ -8,10 +8,12 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/leash.h"
 #include "agent/base/mem.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <poll.h>
 #include <signal.h>
@@ -31,6 +33,8 @@
 #define TICK_MS     20 /* without a pidfd (kernel before 5.3) */
 #define TAIL_LINES  4
 #define TAIL_BYTES  260
+#define SHOWN_MAX   300 /* of it in a message */
+#define MARK_MAX    64
 #define DRAIN_ROUND 4096 /* chunks that may still come after the end: a grandchild may flood */
 
 const char *const PROC_ENV_CLEAN[] = {
@@ -46,6 +50,9 @@ struct stream {
 	bool is_stderr;
 	struct buf *sink;
 	struct buf line; /* what has no newline yet */
+	uint64_t cut;    /* bytes past the cap, the last of them in last */
+	char last[PROC_LAST_MAX];
+	size_t n_last;
 };
 
 /* The child and what it was given. */
@@ -55,7 +62,9 @@ struct child {
 	int give[3]; /* its 0, 1, 2 */
 	struct stream stream[2];
 	int64_t deadline; /* of the next signal; 0: none */
-	bool timed_out;
+	int64_t patience; /* between TERM and KILL */
+	bool timed_out, killed;
+	bool given_up; /* not even KILL ended it: it hangs in the kernel */
 };
 
 /* How a forked child tells that it never became the program. */
@@ -167,6 +176,7 @@ static int child_init(
 	c->give[0] = open_input(p->input, err);
 	if (c->give[0] < 0)
 		return c->give[0];
+	c->patience = p->leave_none ? 2 * KILL_AFTER : KILL_AFTER;
 	int rc = open_pipe(&c->stream[0], &c->give[1], err);
 	if (!rc && p->merge)
 		c->give[2] = c->give[1];
@@ -227,6 +237,20 @@ static int start_spawn(
 	return err_sys(err, sys, "cannot run '%s'", p->argv[0]);
 }
 
+/* Returns in the program's process only; the other one stays between it and us. */
+static void put_on_leash(void)
+{
+	leash_prepare();
+	pid_t program = fork();
+	if (program < 0)
+		_exit(126);
+	if (program > 0) {
+		closefrom(0); /* with the end of the pipe that tells whether the program was run */
+		leash_hold(program);
+	}
+	leash_wear();
+}
+
 /* Only calls that are safe after a fork. */
 __attribute__((noreturn)) static void become_program(
 	const struct child *c, const struct proc *p, const char *path, const char *cwd, int report)
@@ -245,7 +269,9 @@ __attribute__((noreturn)) static void become_program(
 	report = dup2(report, 3);
 	fcntl(3, F_SETFD, FD_CLOEXEC);
 	closefrom(4);
-	if (chroot(p->root))
+	if (p->leave_none)
+		put_on_leash();
+	if (p->root && chroot(p->root))
 		why.stage = 'r';
 	else if (chdir(cwd))
 		why.stage = 'd';
@@ -286,10 +312,11 @@ static int start_fork(
 	waitpid(pid, NULL, 0);
 	if (why.stage == 'r')
 		return err_sys(err, why.sys, "cannot enter root '%s'", p->root);
+	const char *root = p->root ? p->root : "/";
 	if (why.stage == 'd')
 		return err_sys(err, why.sys, "cannot run '%s' in folder '%s' of root '%s'",
-			p->argv[0], cwd, p->root);
-	return err_sys(err, why.sys, "cannot run '%s' in root '%s'", p->argv[0], p->root);
+			p->argv[0], cwd, root);
+	return err_sys(err, why.sys, "cannot run '%s' in root '%s'", p->argv[0], root);
 }
 
 static void pass_line(const struct proc *p, struct stream *s)
@@ -320,6 +347,20 @@ static void split_lines(const struct proc *p, struct stream *s, struct str got)
 	}
 }
 
+/* What is past the cap: only its end is kept, for that is where programs say what is wrong. */
+static void keep_last(struct stream *s, struct str got)
+{
+	s->cut += got.n;
+	if (got.n > sizeof s->last)
+		got = str_from(got, got.n - sizeof s->last);
+	const size_t stays =
+		s->n_last + got.n > sizeof s->last ? sizeof s->last - got.n : s->n_last;
+	memmove(s->last, s->last + s->n_last - stays, stays);
+	if (got.n)
+		memcpy(s->last + stays, got.p, got.n);
+	s->n_last = stays + got.n;
+}
+
 /* Reads one chunk. False when nothing more is there now. */
 static bool take_chunk(const struct proc *p, struct stream *s, bool *truncated)
 {
@@ -336,6 +377,7 @@ static bool take_chunk(const struct proc *p, struct stream *s, bool *truncated)
 	size_t room = PROC_OUTPUT_MAX - s->sink->n;
 	*truncated |= got.n > room;
 	buf_add_str(s->sink, str_first(got, room));
+	keep_last(s, str_from(got, room < got.n ? room : got.n));
 	if (p->line)
 		split_lines(p, s, got);
 	return true;
@@ -347,14 +389,23 @@ static void end_stream(const struct proc *p, struct stream *s, bool *truncated)
 		;
 	if (p->line && s->line.n)
 		pass_line(p, s);
+	if (s->cut > s->n_last)
+		buf_addf(s->sink, "\n... %" PRIu64 " bytes cut here ...\n", s->cut - s->n_last);
+	if (s->n_last)
+		buf_add(s->sink, s->last, s->n_last);
 }
 
-/* The next signal is due: first TERM, then KILL. */
+/* The next signal is due: first TERM, then KILL, then nothing helps. */
 static void signal_group(struct child *c)
 {
+	if (c->killed) {
+		c->given_up = true;
+		return;
+	}
 	kill(-c->pid, c->timed_out ? SIGKILL : SIGTERM);
 	kill(-c->pid, SIGCONT); /* a stopped one could not hear it */
-	c->deadline = c->timed_out ? 0 : clock_mono() + KILL_AFTER;
+	c->killed = c->timed_out;
+	c->deadline = clock_mono() + (c->killed ? KILL_AFTER : c->patience);
 	c->timed_out = true;
 }
 
@@ -369,7 +420,7 @@ static bool has_ended(const struct child *c)
 static void follow(struct child *c, const struct proc *p, bool *truncated)
 {
 	bool ended = false;
-	while (!ended) {
+	while (!ended && !c->given_up) {
 		struct pollfd polls[3] = {{.fd = c->stream[0].fd, .events = POLLIN},
 			{.fd = c->stream[1].fd, .events = POLLIN},
 			{.fd = c->pidfd, .events = POLLIN}};
@@ -396,7 +447,7 @@ static void reap(const struct child *c, struct proc_result *res)
 	int status = 0;
 	pid_t got;
 	do
-		got = waitpid(c->pid, &status, 0);
+		got = waitpid(c->pid, &status, c->given_up ? WNOHANG : 0);
 	while (got < 0 && errno == EINTR);
 	bool signaled = got == c->pid && WIFSIGNALED(status);
 	res->end = signaled ? PROC_SIGNALED : PROC_EXITED;
@@ -413,15 +464,15 @@ int proc_run(const struct proc *p, struct proc_result *res, struct err *err)
 	const char *cwd = p->cwd ? p->cwd : "/";
 	int64_t start = clock_mono();
 	*res = (struct proc_result){0};
-	buf_init(&res->out, PROC_OUTPUT_MAX);
-	buf_init(&res->err, PROC_OUTPUT_MAX);
+	buf_init(&res->out, PROC_OUTPUT_MAX + PROC_LAST_MAX + MARK_MAX);
+	buf_init(&res->err, PROC_OUTPUT_MAX + PROC_LAST_MAX + MARK_MAX);
 	int rc = look_up(p, path, err);
 	if (rc)
 		return rc;
 	rc = child_init(&c, p, res, err);
 	if (!rc)
-		rc = p->root ? start_fork(&c, p, path, cwd, err)
-			     : start_spawn(&c, p, path, cwd, err);
+		rc = p->root || p->leave_none ? start_fork(&c, p, path, cwd, err)
+					      : start_spawn(&c, p, path, cwd, err);
 	if (!rc) {
 		close_given(&c);
 		c.pidfd = pidfd_open(c.pid, 0);
@@ -465,12 +516,29 @@ static void add_tail(struct buf *out, struct str text)
 	}
 }
 
+/* What is no text grows when it is made printable: the end is what must be seen. */
+static void shorten(struct buf *tail)
+{
+	if (tail->n <= SHOWN_MAX)
+		return;
+	size_t from = tail->n - SHOWN_MAX;
+	while (from < tail->n && (tail->p[from] & 0xC0) == 0x80)
+		from++;
+	buf_drop(tail, from);
+	struct buf cut;
+	buf_init(&cut, SHOWN_MAX + 16);
+	buf_addf(&cut, ": ...%s", buf_text(tail));
+	buf_done(tail);
+	*tail = cut;
+}
+
 int proc_fail(const struct proc *p, const struct proc_result *res, struct err *err)
 {
 	AUTO_BUF tail;
 	char span[24];
 	buf_init(&tail, 4 * TAIL_BYTES + 64);
 	add_tail(&tail, buf_str(res->err.n ? &res->err : &res->out));
+	shorten(&tail);
 	const char *name = p->argv[0], *why = buf_text(&tail);
 	switch (res->end) {
 	case PROC_TIMED_OUT:

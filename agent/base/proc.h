@@ -3,14 +3,16 @@
  *
  * posix_spawn into its own process group, default signals, no inherited
  * descriptors but 0, 1, 2; waits by pidfd; at the deadline TERM to the group,
- * KILL after two seconds. Never a shell: argv is the vector, argv[0] is looked
+ * KILL after two seconds (four with leave_none), and what even that does not end
+ * is left after two more. Never a shell: argv is the vector, argv[0] is looked
  * up in PATH of the child's environment unless it holds a '/'.
  */
 #pragma once
 
 #include "agent/base/buf.h"
 
-#define PROC_OUTPUT_MAX (4u << 20) /* per stream; more is dropped and marked */
+#define PROC_OUTPUT_MAX (4u << 20) /* per stream; of more the beginning is kept and the end */
+#define PROC_LAST_MAX   2048u      /* that end, behind a mark of what was cut */
 
 struct err;
 
@@ -22,6 +24,7 @@ struct proc {
 	struct str input;        /* stdin; empty: /dev/null */
 	int64_t timeout;         /* nanoseconds; 0: none */
 	bool merge;              /* stderr goes where stdout goes */
+	bool leave_none;         /* what it leaves running behind is ended with it; see leash.h */
 	/* Called per whole line of stdout/stderr as it comes, besides capture; may be NULL. */
 	void (*line)(void *ctx, bool is_stderr, struct str line);
 	void *ctx;

@@ -80,7 +80,8 @@ TEST(proc_caps_a_flood)
 	struct proc_result res = run(&p);
 	assert_true(proc_ok(&res));
 	assert_true(res.truncated);
-	assert_int_equal(res.out.n, PROC_OUTPUT_MAX);
+	assert_true(
+		res.out.n > PROC_OUTPUT_MAX && res.out.n < PROC_OUTPUT_MAX + PROC_LAST_MAX + 64);
 	assert_int_equal(res.err.n, 10);
 	proc_result_done(&res);
 	p.argv = SH("head -c 4194304 /dev/zero");
@@ -306,6 +307,22 @@ TEST(proc_fail_shows_the_last_lines_safely)
 	res = run(&p);
 	proc_fail(&p, &res, &err);
 	assert_string_equal(err.msg, "'false' failed with status 1");
+	proc_result_done(&res);
+}
+
+/* A flood keeps its end, where programs say what went wrong. */
+TEST(proc_keeps_the_beginning_and_the_end_of_a_flood)
+{
+	struct proc p = {.argv = SH("echo first; head -c 100000000 /dev/zero | tr '\\0' x; echo; "
+				    "printf 'broken \\377 at the end\\n'; exit 3"),
+		.merge = true};
+	struct proc_result res = run(&p);
+	struct err err = {0};
+	assert_true(res.truncated);
+	assert_true(strncmp(buf_text(&res.out), "first\n", 6) == 0);
+	assert_non_null(strstr(buf_text(&res.out), "bytes cut here ...\n"));
+	proc_fail(&p, &res, &err);
+	assert_non_null(strstr(err.msg, "broken \\xff at the end"));
 	proc_result_done(&res);
 }
 

@@ -3,6 +3,8 @@
 #include "agent/recipe/recipe.h"
 #include "tests/unit/step/programs.h"
 
+#include <sys/sysmacros.h>
+
 static void init(struct tree *t)
 {
 	tree_init(t);
@@ -82,6 +84,95 @@ TEST(command_runs_in_its_folder)
 	assert_string_equal(tree_read(&t, "srv/here"), "x\n");
 	assert_int_equal(
 		tree_apply(&t, "command", "{\"shell\": \":\", \"cwd\": \"/nope\"}") < 0, 1);
+	tree_done(&t);
+}
+
+TEST(command_reads_its_stdin_and_variables)
+{
+	struct tree t;
+
+	init(&t);
+	assert_int_equal(tree_apply(&t, "command",
+				 "{\"shell\": \"read -r a; echo $a $X $PATH $HOME >srv/out\", "
+				 "\"stdin\": \"secret\\n\", \"env\": {\"X\": \"a b\", \"PATH\": "
+				 "\"/bin\"}}"),
+		0);
+	assert_string_equal(tree_read(&t, "srv/out"), "secret a b /bin /\n");
+	/* what it reads is in no plan and in no message */
+	assert_int_equal(tree_check(&t, "command", "{\"shell\": \"false\", \"stdin\": \"secret\"}"),
+		STEP_DIFFERS);
+	assert_false(tree_said(&t, "secret"));
+	assert_true(tree_apply(&t, "command", "{\"shell\": \"false\", \"stdin\": \"secret\"}") < 0);
+	assert_null(strstr(t.err.msg, "secret"));
+	tree_refused(&t, "command", "{\"shell\": \":\", \"env\": {\"A B\": \"\"}}", E_SCHEMA);
+	tree_refused(&t, "command", "{\"shell\": \":\", \"env\": {\"1A\": \"\"}}", E_SCHEMA);
+	tree_refused(&t, "command", "{\"shell\": \":\", \"env\": {\"\": \"\"}}", E_SCHEMA);
+	tree_done(&t);
+}
+
+/* Writes a letter five times a second, for as long as it lives but three seconds at most. */
+#define DAEMON                                                                             \
+	"(i=0; while [ $i -lt 15 ]; do echo x >>/srv/beats; sleep 0.2; i=$((i+1)); done) " \
+	">/dev/null 2>&1 & "
+
+static size_t beats(struct tree *t)
+{
+	return strlen(tree_read(t, "srv/beats"));
+}
+
+TEST(command_leaves_nothing_behind)
+{
+	struct tree t;
+	size_t n;
+
+	init(&t);
+	tree_write(&t, "dev/null", "");
+	assert_int_equal(tree_apply(&t, "command", "{\"shell\": \"" DAEMON "sleep 0.5\"}"), 0);
+	n = beats(&t);
+	assert_true(tree_has(&t, "srv/beats"));
+	clock_sleep(CLOCK_SEC);
+	assert_int_equal(beats(&t), n);
+	assert_int_equal(tree_apply(&t, "command",
+				 "{\"background\": true, \"shell\": \"" DAEMON "sleep 0.5\"}"),
+		0);
+	clock_sleep(CLOCK_SEC);
+	assert_true(beats(&t) > 2 * n);
+	clock_sleep(2 * CLOCK_SEC);
+	tree_done(&t);
+}
+
+/* A gigabyte of what is no text: the agent keeps 4 MiB, and tells the end in plain letters. */
+TEST(command_that_floods)
+{
+	char path[512];
+	struct tree t;
+
+	init(&t);
+	programs_add(&t, "/usr/bin/head", "/bin/head");
+	tree_mkdir(&t, "dev");
+	tree_path(&t, "dev/zero", path);
+	if (mknod(path, S_IFCHR | 0666, makedev(1, 5)) < 0)
+		skip();
+	assert_true(tree_apply(&t, "command",
+			    "{\"shell\": \"head -c 1000000000 /dev/zero; printf '\\\\n\\\\377 no "
+			    "disk\\\\n'; exit 4\"}") < 0);
+	assert_non_null(strstr(t.err.msg, "status 4"));
+	assert_non_null(strstr(t.err.msg, "\\xff no disk"));
+	tree_done(&t);
+}
+
+TEST(command_that_never_ends)
+{
+	const int64_t start = clock_mono();
+	struct tree t;
+
+	init(&t);
+	assert_int_equal(
+		tree_apply(&t, "command",
+			"{\"timeout\": 1, \"shell\": \"echo working; while :; do :; done\"}"),
+		-E_TIMEOUT);
+	assert_non_null(strstr(t.err.msg, "working"));
+	assert_true(clock_mono() - start < 8 * CLOCK_SEC);
 	tree_done(&t);
 }
 
