@@ -12,7 +12,8 @@
  * Functions: default lower upper trim len join split replace int text basename
  * startswith endswith; and probes of the node's state, answered by the scope:
  * exists(path), contains(path, text), running(process), version(package),
- * port_open(port), http_ok(url, text).
+ * port_open(port), http_ok(url, text), json_file(path), toml_file(path),
+ * ini_file(path), unit_setting(unit, 'Section.Key').
  */
 #pragma once
 

@@ -229,6 +229,10 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"version", 1, {TEXT}, "version(package)", NULL, true},
 	{"port_open", 1, {INT}, "port_open(port)", NULL, true},
 	{"http_ok", 2, {TEXT, TEXT}, "http_ok(url, text in the answer)", NULL, true},
+	{"json_file", 1, {TEXT}, "json_file(path)", NULL, true},
+	{"toml_file", 1, {TEXT}, "toml_file(path)", NULL, true},
+	{"ini_file", 1, {TEXT}, "ini_file(path)", NULL, true},
+	{"unit_setting", 2, {TEXT, TEXT}, "unit_setting(unit, 'Section.Key')", NULL, true},
 };
 
 #undef ANY
@@ -238,7 +242,8 @@ static const struct expr_fn FUNCTIONS[] = {
 
 const char *const EXPR_FN_NAMES[] = {"default", "lower", "upper", "trim", "len", "join", "split",
 	"replace", "int", "text", "basename", "startswith", "endswith", "exists", "contains",
-	"running", "version", "port_open", "http_ok", NULL};
+	"running", "version", "port_open", "http_ok", "json_file", "toml_file", "ini_file",
+	"unit_setting", NULL};
 
 const struct expr_fn *expr_fn_find(struct str name)
 {

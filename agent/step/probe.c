@@ -5,6 +5,7 @@
 #include "agent/step/cache.h"
 #include "agent/step/dpkg.h"
 #include "agent/step/http.h"
+#include "agent/step/probe_file.h"
 #include "agent/step/step.h"
 
 #include <stdio.h>
@@ -114,6 +115,24 @@ static int probe_http_ok(
 	return answer(out, status == 200 && str_find_str(buf_str(&body), str_of(text)) != STR_NONE);
 }
 
+static int probe_json(
+	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
+{
+	return probe_file(env, "json_file", args, out, err);
+}
+
+static int probe_toml(
+	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
+{
+	return probe_file(env, "toml_file", args, out, err);
+}
+
+static int probe_ini(
+	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
+{
+	return probe_file(env, "ini_file", args, out, err);
+}
+
 /* What each takes: 's' text, 'i' a whole number. */
 static const struct probe {
 	const char *name, *takes;
@@ -126,6 +145,10 @@ static const struct probe {
 	{"version", "s", probe_version},
 	{"port_open", "i", probe_port_open},
 	{"http_ok", "ss", probe_http_ok},
+	{"json_file", "s", probe_json},
+	{"toml_file", "s", probe_toml},
+	{"ini_file", "s", probe_ini},
+	{"unit_setting", "ss", probe_unit_setting},
 };
 
 static int judge_args(const struct probe *p, const json_t *args, struct err *err)

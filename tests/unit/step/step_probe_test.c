@@ -47,6 +47,18 @@ static const struct {
 	{"port_open", "[\"80\"]", "error schema"},
 	{"http_ok", "[\"http://127.0.0.1:1/\", \"\"]", "false"},
 	{"http_ok", "[\"http://example.org/\", \"\"]", "error schema"},
+	{"json_file", "[\"/etc/a.json\"]", "{\"a\": [1, {\"b\": null}]}"},
+	{"json_file", "[\"/etc/nope.json\"]", "{}"},
+	{"json_file", "[\"/etc/passwd\"]", "error syntax"},
+	{"toml_file", "[\"/etc/a.toml\"]", "{\"version\": 2, \"t\": {\"x\": [\"y\"]}}"},
+	{"ini_file", "[\"/etc/a.ini\"]",
+		"{\"k\": \"1\", \"s\": {\"l\": [\"a\", \"b\"], \"m\": \"c\"}}"},
+	{"unit_setting", "[\"docker\", \"Service.ExecStart\"]", "[\"/usr/bin/dockerd\"]"},
+	{"unit_setting", "[\"docker.service\", \"Service.Environment\"]", "[\"A=1\", \"B=2\"]"},
+	{"unit_setting", "[\"docker.service\", \"Unit.After\"]", "[]"},
+	{"unit_setting", "[\"none\", \"Unit.After\"]", "[]"},
+	{"unit_setting", "[\"docker\", \"ExecStart\"]", "error schema"},
+	{"unit_setting", "[\"../x\", \"Unit.After\"]", "error schema"},
 	{"exists", "[]", "error schema"},
 	{"exists", "[\"a\", \"b\"]", "error schema"},
 	{"exists", "[1]", "error schema"},
@@ -58,6 +70,17 @@ TEST(probes_answer)
 	struct tree t;
 
 	tree_init(&t);
+	tree_write(&t, "etc/a.json", "{\"a\": [1, {\"b\": null}]}");
+	tree_write(&t, "etc/a.toml", "version = 2\n[t]\nx = ['y']\n");
+	tree_write(&t, "etc/a.ini", "k=1\n[s]\nl = a\nl = b\nm = c\n");
+	tree_write(&t, "usr/lib/systemd/system/docker.service",
+		"[Service]\nExecStart=/usr/bin/dockerd -H fd://\nEnvironment=A=1\n");
+	tree_write(&t, "etc/systemd/system/docker.service.d/20-b.conf",
+		"[Service]\nExecStart=\nExecStart=/usr/bin/dockerd\n");
+	tree_write(&t, "usr/lib/systemd/system/docker.service.d/10-a.conf",
+		"[Service]\nExecStart=/bin/false\nEnvironment=B=2\n");
+	tree_write(&t, "usr/lib/systemd/system/docker.service.d/20-b.conf",
+		"[Service]\nEnvironment=hidden\n");
 	tree_link(&t, "nope", "etc/dangling");
 	tree_link(&t, "passwd", "etc/link");
 	tree_write(&t, "proc/1/comm", "init\n");
