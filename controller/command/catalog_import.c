@@ -166,15 +166,19 @@ static void check_records(struct import_run *r)
 
 static void report_text(const struct import_run *r, struct buf *out)
 {
-	size_t suspicious = 0;
+	size_t suspicious = 0, open = 0;
 
 	vec_each(&r->types, const struct imported, t) {
+		const bool bad = devicetype_is_suspicious(&t->found);
+
 		vec_each(&t->found, const struct devicetype_finding, f) {
-			buf_addf(out, "%s:%u:1: suspicious: ", t->type.file, f->line);
+			buf_addf(out, "%s:%u:1: %s: ", t->type.file, f->line,
+				f->open ? "open" : "suspicious");
 			buf_add_printable(out, str_of(f->text));
 			buf_addf(out, " [%s]\n", f->rule);
 		}
-		suspicious += t->found.n > 0;
+		suspicious += bad;
+		open += !bad && t->found.n > 0;
 	}
 	vec_each(&r->types, const struct imported, t)
 		vec_each(&t->type.losses, const struct devicetype_loss, l) {
@@ -182,13 +186,14 @@ static void report_text(const struct import_run *r, struct buf *out)
 			buf_add_printable(out, str_of(l->key));
 			buf_addf(out, " (%u)\n", l->n);
 		}
-	buf_addf(out, "%zu device type%s, %zu suspicious\n", r->types.n, r->types.n == 1 ? "" : "s",
-		suspicious);
+	buf_addf(out, "%zu device type%s, %zu suspicious, %zu more with open figures\n", r->types.n,
+		r->types.n == 1 ? "" : "s", suspicious, open);
 }
 
 static json_t *type_json(const struct imported *t)
 {
 	json_t *o = json_object(), *found = json_array(), *lost = json_array();
+	json_t *open = json_array();
 
 	json_put_str(o, "file", t->type.file);
 	json_put_str(o, "kind", CATALOG_KIND_NAMES[devicetype_kind(&t->type)]);
@@ -200,7 +205,7 @@ static json_t *type_json(const struct imported *t)
 		json_put_str(item, "rule", f->rule);
 		json_put_int(item, "line", f->line);
 		json_put_str(item, "text", f->text);
-		json_array_append_new(found, item);
+		json_array_append_new(f->open ? open : found, item);
 	}
 	vec_each(&t->type.losses, const struct devicetype_loss, l) {
 		json_t *item = json_object();
@@ -211,6 +216,7 @@ static json_t *type_json(const struct imported *t)
 		json_array_append_new(lost, item);
 	}
 	json_object_set_new(o, "suspicious", found);
+	json_object_set_new(o, "open", open);
 	json_object_set_new(o, "not_carried", lost);
 	return o;
 }
@@ -265,7 +271,7 @@ static int finish(struct import_run *r)
 		return command_fail(r->inv, &err);
 	report(r, &records, to);
 	vec_each(&r->types, const struct imported, t)
-		if (t->found.n)
+		if (devicetype_is_suspicious(&t->found))
 			return EXIT_SOME;
 	return EXIT_OK;
 }
@@ -311,8 +317,10 @@ const struct command COMMAND_CATALOG_IMPORT = {
 	.min_args = 1,
 	.max_args = 1,
 	.summary = "community device types (NetBox's devicetype-library) as catalogue records",
-	.about = "Every key that our records have no place for is named. What cannot be right is\n"
-		 "marked 'suspicious', in the report and in the record; exit status 1 then.\n",
+	.about =
+		"Every key that our records have no place for is named. What cannot be right is\n"
+		"marked 'suspicious', in the report and in the record; exit status 1 then. 'open'\n"
+		"is what the record does not say, or says so that it can be read in two ways.\n",
 	.options = OPTIONS,
 	.run = run_import,
 };

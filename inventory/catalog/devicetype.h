@@ -41,6 +41,7 @@ struct devicetype_finding {
 	const char *rule;
 	unsigned line;
 	const char *text;
+	bool open; /* nothing is wrong, but a figure is left open or can be read in two ways */
 };
 struct devicetype_findings vec(struct devicetype_finding);
 
@@ -50,7 +51,9 @@ int devicetype_load_text(
 	struct arena *a, const char *name, struct str text, struct devicetype *d, struct err *err);
 void devicetype_done(struct devicetype *d);
 
-/* What cannot be right, or not be what the product is; known may be NULL. */
+/* Whether a finding says that the record is wrong. */
+bool devicetype_is_suspicious(const struct devicetype_findings *findings);
+/* What cannot be right, or not be what the product is, and what is open; known may be NULL. */
 void devicetype_judge(const struct devicetype *d, const struct catalog *known, struct arena *a,
 	struct devicetype_findings *out);
 

@@ -25,16 +25,34 @@ struct judge {
 	double gpu_w;
 };
 
+__attribute__((format(printf, 5, 0))) static void add(
+	struct judge *j, const char *rule, unsigned line, bool open, const char *fmt, va_list ap)
+{
+	char text[TEXT_MOST];
+
+	(void)vsnprintf(text, sizeof text, fmt, ap);
+	*vec_push(j->out) = (struct devicetype_finding){rule, line, arena_strdup(j->a, text), open};
+}
+
 __attribute__((format(printf, 4, 5))) static void find(
 	struct judge *j, const char *rule, unsigned line, const char *fmt, ...)
 {
-	char text[TEXT_MOST];
 	va_list ap;
 
 	va_start(ap, fmt);
-	(void)vsnprintf(text, sizeof text, fmt, ap);
+	add(j, rule, line, false, fmt, ap);
 	va_end(ap);
-	*vec_push(j->out) = (struct devicetype_finding){rule, line, arena_strdup(j->a, text)};
+}
+
+/* What most records of the library leave open: no reason to mistrust one. */
+__attribute__((format(printf, 4, 5))) static void leave_open(
+	struct judge *j, const char *rule, unsigned line, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add(j, rule, line, true, fmt, ap);
+	va_end(ap);
 }
 
 /* --- GPUs in words --- */
@@ -148,7 +166,7 @@ static void judge_draw(struct judge *j)
 
 	if (sum <= 0) {
 		if (ports->n || devicetype_bays(j->d, "PSU") || j->d->interfaces.n)
-			find(j, "power-missing", line, "no port says what it draws");
+			leave_open(j, "power-missing", line, "no port says what it draws");
 		return;
 	}
 	if (j->like && sum < watts * 0.75)
@@ -159,7 +177,7 @@ static void judge_draw(struct judge *j)
 		find(j, "psu-power", line, "all power ports draw %.0f W, %u x %s alone %.0f W", sum,
 			j->gpus, j->gpu, floor);
 	if (same)
-		find(j, "draw-per-port", line,
+		leave_open(j, "draw-per-port", line,
 			"each of %zu ports draws %.0f W: that is a PSU's rating, and the sum of %.0f W "
 			"counts the spare ones too",
 			ports->n, ports->at[0].maximum_draw, sum);
@@ -188,7 +206,8 @@ static void judge_psus(struct judge *j)
 	const unsigned ports = (unsigned)j->d->power_ports.n;
 	const unsigned line = ports ? j->d->power_ports.at[0].line : j->d->line;
 
-	if (bays && ports && bays != ports)
+	/* the PSUs of a power shelf share its inlets */
+	if (bays && ports && bays != ports && j->d->outlets.n == 0)
 		find(j, "psu-bays", line, "%u power ports, but %u bays for PSUs", ports, bays);
 	if (ports && known && ports != known && bays != known)
 		find(j, "psu-count", line, "%u power ports, the catalogue's '%s' has %u PSUs",
@@ -289,6 +308,67 @@ static const char *name_in_row(struct judge *j, struct numbered like, long major
 		STR_ARG(like.between), minor);
 }
 
+/* What a name ends in, from its last word on: "0/0/20" of "TenGigE0/0/20", "21" of "Port 21". */
+static struct str path_of(struct str name)
+{
+	size_t n = 0;
+
+	while (n < name.n && (isdigit((unsigned char)name.p[name.n - 1 - n]) ||
+				     strchr("./:", name.p[name.n - 1 - n])))
+		n++;
+	return str_from(name, name.n - n);
+}
+
+/*
+ * Whether the number has a port of another kind (HundredGigE0/0/20 among TenGigE0/0/..), or
+ * one that is told by its parts (Ethernet97/1 among Ethernet96 and Ethernet98).
+ */
+static bool is_elsewhere(const struct judge *j, const char *name)
+{
+	const struct str own = str_of(name), path = path_of(own);
+
+	vec_each(&j->d->interfaces, const struct devicetype_part, p) {
+		if (path.n && str_eq(path_of(p->name), path))
+			return true;
+		if (p->name.n > own.n && str_eq(str_first(p->name, own.n), own) &&
+			strchr("./:", p->name.p[own.n]))
+			return true;
+	}
+	return false;
+}
+
+/* A port that can be split takes the numbers of its parts: 49, 53, 57 leave three out each. */
+static bool is_split(const struct grid *g, long major)
+{
+	long from = major, to = major;
+
+	while (from > g->low && !g->has[from - 1][g->minor_low])
+		from--;
+	while (to < g->high && !g->has[to + 1][g->minor_low])
+		to++;
+	return to - from + 1 == 3 || to - from + 1 == 7;
+}
+
+#define NESTED_FULL 8 /* slots; with fewer, the last may well be shorter */
+
+/* A slot that has its first parts and no more. */
+static bool is_short(const struct grid *g, long major, long minor)
+{
+	if (g->high - g->low + 1 >= NESTED_FULL || !g->has[major][g->minor_low])
+		return false;
+	for (long k = minor; k <= g->minor_high; k++)
+		if (g->has[major][k])
+			return false;
+	return true;
+}
+
+static bool is_gap(const struct grid *g, bool nested, long major, long minor)
+{
+	if (g->has[major][minor])
+		return false;
+	return nested ? !is_short(g, major, minor) : !is_split(g, major);
+}
+
 /* Names that are missing in a row that is nearly full. */
 static void judge_row(
 	struct judge *j, const struct devicetype_part *first, struct numbered like, bool nested)
@@ -306,11 +386,10 @@ static void judge_row(
 		return; /* the parts of one port; the nested look sees them */
 	for (long i = g->low; i <= g->high; i++)
 		for (long k = g->minor_low; k <= g->minor_high; k++) {
-			const char *name;
+			const char *name = name_in_row(j, like, i, k);
 
-			if (g->has[i][k] || gaps++ >= 8)
+			if (!is_gap(g, nested, i, k) || is_elsewhere(j, name) || gaps++ >= 8)
 				continue;
-			name = name_in_row(j, like, i, k);
 			missing = missing ? arena_printf(j->a, "%s, %s", missing, name) : name;
 		}
 	if (missing)
@@ -395,7 +474,7 @@ static void judge_legs(struct judge *j)
 		find(j, "one-leg", outlets->at[0].line,
 			"a three-phase PDU with all of its %zu outlets on leg %c", outlets->n, leg);
 	else if (three && outlets->n > 1 && same == outlets->n)
-		find(j, "one-leg", outlets->at[0].line,
+		leave_open(j, "one-leg", outlets->at[0].line,
 			"a three-phase PDU, and none of its %zu outlets says its leg", outlets->n);
 	if (inlet && inlet->amps > 0 && fabs(inlet->amps - amps) > 0.05 * amps)
 		find(j, "inlet", j->d->power_ports.at[0].line,
@@ -435,10 +514,18 @@ static void judge_height(struct judge *j)
 	const double known = j->like ? catalog_num(j->like, "height_u") : MODEL_UNSET;
 
 	if (isnan(j->d->height_u))
-		find(j, "height", j->d->line, "no 'u_height'");
+		leave_open(j, "height", j->d->line, "no 'u_height'");
 	else if (fabs(j->d->height_u - known) > 0)
 		find(j, "height", j->d->line, "%.10g U, the catalogue's '%s' has %.10g U",
 			j->d->height_u, j->like->id, known);
+}
+
+bool devicetype_is_suspicious(const struct devicetype_findings *findings)
+{
+	vec_each(findings, const struct devicetype_finding, f)
+		if (!f->open)
+			return true;
+	return false;
 }
 
 void devicetype_judge(const struct devicetype *d, const struct catalog *known, struct arena *a,

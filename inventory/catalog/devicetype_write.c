@@ -210,7 +210,8 @@ static void write_suspicion(const struct devicetype_findings *findings, struct b
 
 	buf_init(&text, 3500);
 	vec_each(findings, const struct devicetype_finding, f)
-		buf_addf(&text, "%s%s: %s", text.n ? "; " : "", f->rule, f->text);
+		if (!f->open)
+			buf_addf(&text, "%s%s: %s", text.n ? "; " : "", f->rule, f->text);
 	write_text(out, "suspicious", buf_text(&text));
 }
 
