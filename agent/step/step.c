@@ -37,6 +37,12 @@ static const struct step_ops *const OPS[] = {
 	&STEP_SWAP,
 	&STEP_DOWNLOAD,
 	&STEP_ARCHIVE,
+	&STEP_FILESYSTEM,
+	&STEP_RAID,
+	&STEP_LVM,
+	&STEP_NVME_CONNECT,
+	&STEP_OCI_IMAGE,
+	&STEP_CONTAINER,
 };
 
 void step_report_init(struct step_report *r)
