@@ -204,6 +204,24 @@ static int call_endswith(const struct expr *e, json_t *const *args, json_t **out
 	return 0;
 }
 
+/* In single quotes, as a shell takes it for one word whatever is in it. */
+static int call_quote(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
+{
+	struct str s = text_of(args[0]);
+	AUTO_BUF b;
+
+	buf_init(&b, EXPR_TEXT_MAX);
+	buf_add_char(&b, '\'');
+	for (size_t i = 0; i < s.n; i++) {
+		if (s.p[i] == '\'')
+			buf_add_text(&b, "'\\''");
+		else
+			buf_add_char(&b, s.p[i]);
+	}
+	buf_add_char(&b, '\'');
+	return give_buf(e, &b, out, err);
+}
+
 #define ANY  EXPR_ARG_ANY
 #define TEXT EXPR_ARG_TEXT
 #define INT  EXPR_ARG_INT
@@ -223,6 +241,7 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"basename", 1, {TEXT}, "basename(path)", call_basename, false},
 	{"startswith", 2, {TEXT, TEXT}, "startswith(text, beginning)", call_startswith, false},
 	{"endswith", 2, {TEXT, TEXT}, "endswith(text, ending)", call_endswith, false},
+	{"quote", 1, {TEXT}, "quote(text): as one word of a shell", call_quote, false},
 	{"exists", 1, {TEXT}, "exists(path)", NULL, true},
 	{"contains", 2, {TEXT, TEXT}, "contains(path, text)", NULL, true},
 	{"running", 1, {TEXT}, "running(process)", NULL, true},
@@ -241,9 +260,9 @@ static const struct expr_fn FUNCTIONS[] = {
 #undef LIST
 
 const char *const EXPR_FN_NAMES[] = {"default", "lower", "upper", "trim", "len", "join", "split",
-	"replace", "int", "text", "basename", "startswith", "endswith", "exists", "contains",
-	"running", "version", "port_open", "http_ok", "json_file", "toml_file", "ini_file",
-	"unit_setting", NULL};
+	"replace", "int", "text", "basename", "startswith", "endswith", "quote", "exists",
+	"contains", "running", "version", "port_open", "http_ok", "json_file", "toml_file",
+	"ini_file", "unit_setting", NULL};
 
 const struct expr_fn *expr_fn_find(struct str name)
 {

@@ -2,6 +2,7 @@
 
 #include "agent/base/buf.h"
 #include "agent/base/fs.h"
+#include "agent/recipe/shell_use.h"
 
 #include <dirent.h>
 #include <fcntl.h>
@@ -129,6 +130,30 @@ static void warn_unused_file(struct subject *s)
 	warn_files_of(s, "templates");
 }
 
+/* The lines for a shell of the kinds that have one. */
+static void warn_unquoted_shell(struct subject *s)
+{
+	const struct recipe *r = s->recipe;
+	char name[SHELL_NAME_MAX], hint[SHELL_NAME_MAX + 40];
+
+	for (unsigned i = 0; i < r->n_steps + r->n_handlers + r->n_undo; i++) {
+		const struct step *step = i < r->n_steps ? &r->steps[i]
+					  : i < r->n_steps + r->n_handlers
+						  ? &r->handlers[i - r->n_steps]
+						  : &r->undo[i - r->n_steps - r->n_handlers];
+
+		for (unsigned k = 0; k < step->n_args; k++) {
+			const struct step_arg *a = &step->args[k];
+
+			if (strcmp(a->param->name, "shell") != 0 ||
+				!shell_finds_unquoted(r, a->text, name))
+				continue;
+			snprintf(hint, sizeof hint, "write {{ quote(%s) }}", name);
+			tell(s, a->at, hint, "'%s' stands in a shell's line without quote()", name);
+		}
+	}
+}
+
 static const struct warning {
 	const char *name;
 	void (*look)(struct subject *s);
@@ -136,6 +161,7 @@ static const struct warning {
 	{"no-about", warn_no_about},
 	{"no-check", warn_no_check},
 	{"unguarded-command", warn_unguarded_command},
+	{"unquoted-shell", warn_unquoted_shell},
 	{"unused-param", warn_unused_param},
 	{"param-without-about", warn_param_without_about},
 	{"unused-file", warn_unused_file},

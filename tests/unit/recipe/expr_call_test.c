@@ -36,6 +36,9 @@ static const struct world_case CASES[] = {
 	{"startswith('abc', 'b')", "false"},
 	{"endswith('abc', 'bc')", "true"},
 	{"endswith('c', 'bc')", "false"},
+	{"quote('')", "\"''\""},
+	{"quote('a b; $(x)')", "\"'a b; $(x)'\""},
+	{"quote('it' + \"'\" + 's')", "\"'it'\\\\''s'\""},
 	{"exists('/etc/motd')", "true"},
 	{"exists('/etc/none')", "false"},
 	{"port_open(22) and not port_open(23)", "true"},
@@ -66,7 +69,7 @@ TEST(the_list_of_names_is_the_table)
 
 	for (; EXPR_FN_NAMES[n]; n++)
 		assert_non_null(expr_fn_find(str_of(EXPR_FN_NAMES[n])));
-	assert_int_equal(n, 19);
+	assert_int_equal(n, 24);
 	assert_null(expr_fn_find(str_of("eval")));
 }
 
