@@ -1,12 +1,18 @@
 /* apply - plan and apply: recipes over a range of nodes, the same way but for the last step. */
+#include "agent/base/clock.h"
 #include "agent/base/json.h"
 #include "agent/recipe/recipe.h"
+#include "controller/command/bundle.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
+#include "controller/secret/secret.h"
 #include "controller/serve/look.h"
+#include "inventory/model/period.h"
 
+#include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #define RECIPES_MAX  64
 #define VARS_SUM_MAX ((size_t)4 << 20)
@@ -98,8 +104,8 @@ static int judge_node(const struct pack_recipe *recipes, unsigned n, const json_
 	int rc = json_parse(str_of(node->vars), VARS_SUM_MAX, "vars", &values, err);
 
 	for (unsigned i = 0; rc == 0 && i < n; i++) {
-		AUTO_JSON given =
-			vars_params(values, recipes[i].name, json_get(params, recipes[i].name));
+		AUTO_JSON given = fleet_params_given(
+			recipes[i].recipe, values, json_get(params, recipes[i].name));
 		AUTO_JSON full = NULL;
 
 		rc = recipe_params(recipes[i].recipe, given, &full, err);
@@ -137,6 +143,20 @@ static int read_parallel(const struct invocation *inv, unsigned *out, struct err
 	return 0;
 }
 
+/* How long a node may take to restart. */
+static int read_reboot_wait(const struct invocation *inv, int64_t *out, struct err *err)
+{
+	const char *text = option_get(inv, "reboot-wait");
+	int64_t seconds = 0;
+
+	if (text && (!period_parse(text, &seconds) || seconds <= 0)) {
+		err_set(err, E_SYNTAX, "--reboot-wait '%s' is no period", text);
+		return err_hint(err, "such as 90s, 15m or 1h");
+	}
+	*out = seconds * CLOCK_SEC;
+	return 0;
+}
+
 /* What is packed, asked and where. The store and the keys are the command's, the rest of one run.
  */
 struct work {
@@ -146,18 +166,38 @@ struct work {
 	struct node_refs nodes;
 	struct pack_recipe *recipes;
 	unsigned n_recipes, parallel;
+	int64_t reboot_wait; /* ns */
 	json_t *params;
+	struct secrets *secrets;               /* while a run goes on */
 	const char *recipes_text, *nodes_text; /* as they would be typed */
 };
 
+/* Those of a bundle are the folders that it was unpacked to. */
+static void name_folders(
+	const struct invocation *inv, const char *dir, const char **names, unsigned n)
+{
+	for (unsigned i = 0; dir && i < n; i++)
+		if (!strchr(names[i], '/'))
+			names[i] = arena_printf(inv->arena, "%s/%s", dir, names[i]);
+}
+
 /* The recipes first, so that the cheapest refusal comes first. */
-static int load_recipes(const struct invocation *inv, struct work *w, const char *const *names,
+static int load_recipes(const struct invocation *inv, struct work *w, const char **names,
 	unsigned n, struct err *err)
 {
+	const char *dir = NULL;
 	int rc;
 
 	if (n == 0)
 		return err_set(err, E_SYNTAX, "no recipe is named");
+	if (option_get(inv, "bundle")) {
+		rc = w->store ? 0 : session_open(inv, STORE_WRITE, &w->store, err);
+		if (rc == 0)
+			rc = bundle_take_in(inv, w->store, &dir, err);
+		if (rc < 0)
+			return rc;
+		name_folders(inv, dir, names, n);
+	}
 	w->params = json_object();
 	rc = pack_resolve(inv->arena, names, n, &w->recipes, &w->n_recipes, err);
 	return rc < 0 ? rc : read_params(inv, w->recipes, w->n_recipes, w->params, err);
@@ -166,7 +206,7 @@ static int load_recipes(const struct invocation *inv, struct work *w, const char
 static int load_nodes(
 	const struct invocation *inv, struct work *w, const char *range, struct err *err)
 {
-	int rc = session_open(inv, STORE_WRITE, &w->store, err);
+	int rc = w->store ? 0 : session_open(inv, STORE_WRITE, &w->store, err);
 
 	w->nodes_text = range;
 	if (rc == 0)
@@ -182,6 +222,8 @@ static int work_load(const struct invocation *inv, struct work *w, struct err *e
 	const unsigned n = split_names(inv->arena, inv->args[0], names);
 	int rc = read_parallel(inv, &w->parallel, err);
 
+	if (rc == 0)
+		rc = read_reboot_wait(inv, &w->reboot_wait, err);
 	w->recipes_text = inv->args[0];
 	if (rc == 0)
 		rc = load_recipes(inv, w, names, n, err);
@@ -222,35 +264,84 @@ static void add_settings(const struct invocation *inv, struct buf *out)
 	}
 }
 
-static int run_work(
-	const struct invocation *inv, const struct work *w, enum order_mode mode, struct err *err)
+static bool is_undo(const struct invocation *inv)
 {
-	struct run_view *view = run_view_new(mode, &w->nodes, inv->json);
-	struct fleet_outcome out = {0};
-	struct fleet_opts o = {
+	return inv->command == &COMMAND_UNDO;
+}
+
+static void fill_opts(const struct invocation *inv, const struct work *w, enum order_mode mode,
+	struct fleet_opts *o)
+{
+	*o = (struct fleet_opts){
 		.mode = mode,
 		.recipes = w->recipes,
 		.n_recipes = w->n_recipes,
 		.params = w->params,
+		.secrets = w->secrets,
 		.nodes_text = w->nodes_text,
 		.by = session_user(inv),
 		.parallel = w->parallel,
+		.reboot_wait = w->reboot_wait,
 		.kex = option_get(inv, "kex"),
-		.plan_hash = option_get(inv, "plan"),
-		.ctx = view,
+		.plan_hash = option_get(inv, is_undo(inv) ? "expect" : "plan"),
+		.preview = is_undo(inv) && option_get(inv, "plan"),
 		.event = run_view_event,
 		.done = run_view_done,
 	};
+}
+
+/* Nodes that would do something else than was shown are a refusal, not a failure. */
+static int code_of(const struct fleet_opts *o, const struct fleet_outcome *out, int code)
+{
+	return code == EXIT_SOME && o->plan_hash && out->nodes.n[RESULT_DENIED] > 0 ? EXIT_REFUSED
+										    : code;
+}
+
+static int run_work(
+	const struct invocation *inv, struct work *w, enum order_mode mode, struct err *err)
+{
+	struct fleet_opts o;
+	struct fleet_outcome out = {0};
+	struct run_view *view;
 	AUTO_BUF settings = {0};
 	int code = -1;
 
 	buf_init(&settings, 1u << 20);
 	add_settings(inv, &settings);
+	if (session_secrets(w->store, w->recipes, w->n_recipes, &w->secrets, err) < 0)
+		return -1;
+	fill_opts(inv, w, mode, &o);
+	view = run_view_new(o.preview ? ORDER_PLAN : mode, &w->nodes, inv->json);
+	if (is_undo(inv))
+		run_view_verb(view, "undo", "--expect");
+	o.ctx = view;
 	if (fleet_run(w->store, &w->keys, &w->nodes, &o, &out, err) == 0)
-		code = run_view_finish(
-			view, &out, w->recipes_text, w->nodes_text, buf_text(&settings));
+		code = code_of(&o, &out,
+			run_view_finish(
+				view, &out, w->recipes_text, w->nodes_text, buf_text(&settings)));
 	run_view_free(view);
+	secrets_close(w->secrets);
+	w->secrets = NULL;
 	return code;
+}
+
+/* Only a person can be asked; a script says --yes. */
+static int confirm(const struct invocation *inv, const struct work *w, struct err *err)
+{
+	char line[16] = "";
+
+	if (!is_undo(inv) || option_get(inv, "plan") || option_get(inv, "yes"))
+		return 0;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
+		err_set(err, E_STATE, "undo asks before it changes %zu node%s", w->nodes.n,
+			w->nodes.n == 1 ? "" : "s");
+		return err_hint(err, "say --yes where nobody can be asked; --plan only shows");
+	}
+	fprintf(stderr, "take back what %s changed on %zu node%s? (yes/no) ", w->recipes_text,
+		w->nodes.n, w->nodes.n == 1 ? "" : "s");
+	if (fgets(line, sizeof line, stdin) && strcmp(line, "yes\n") == 0)
+		return 0;
+	return err_set(err, E_CANCELLED, "nothing was changed");
 }
 
 static int run_named(const struct invocation *inv, enum order_mode mode, struct err *err)
@@ -258,7 +349,7 @@ static int run_named(const struct invocation *inv, enum order_mode mode, struct 
 	struct work w = {0};
 	int code = -1;
 
-	if (work_load(inv, &w, err) == 0)
+	if (work_load(inv, &w, err) == 0 && confirm(inv, &w, err) == 0)
 		code = run_work(inv, &w, mode, err);
 	work_done(&w);
 	return code;
@@ -330,6 +421,7 @@ static int run_roles(const struct invocation *inv, enum order_mode mode, struct 
 		return err_hint(err, "name the nodes only: --roles NODES");
 	}
 	if (read_parallel(inv, &w.parallel, err) == 0 &&
+		read_reboot_wait(inv, &w.reboot_wait, err) == 0 &&
 		load_nodes(inv, &w, inv->args[0], err) == 0)
 		code = run_groups(inv, &w, mode, err);
 	work_done(&w);
@@ -362,11 +454,19 @@ static int run_apply(struct invocation *inv)
 	return run_order(inv, ORDER_APPLY);
 }
 
+static int run_undo(struct invocation *inv)
+{
+	return run_order(inv, ORDER_UNDO);
+}
+
 #define SHARED_OPTIONS                                                                            \
 	{"roles", 'r', NULL, "the recipes that the nodes' roles list, in the place of RECIPE",    \
 		false},                                                                           \
 		{"set", 's', "NAME=VALUE", "a parameter, RECIPE.NAME=VALUE when several have it", \
 			true},                                                                    \
+		{"bundle", 0, "FILE", "the recipes of a bundle that was carried here", false},    \
+		{"key", 'k', "KEY", "with --bundle: the public key of its maker, or a file",      \
+			false},                                                                   \
 		{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false}, \
 	{                                                                                         \
 		"kex", 0, "LIST", "SSH key exchange methods to offer", false                      \
@@ -376,7 +476,18 @@ static const struct option PLAN_OPTIONS[] = {SHARED_OPTIONS, {0}};
 
 static const struct option APPLY_OPTIONS[] = {
 	SHARED_OPTIONS,
-	{"plan", 0, "HASH", "apply just what 'stoika plan' showed under this hash, or stop", false},
+	{"plan", 0, "HASH",
+		"do just what 'stoika plan' showed under this hash; a node that differs is refused",
+		false},
+	{"reboot-wait", 0, "TIME", "how long a node may take to restart, such as 30m", false},
+	{0},
+};
+
+static const struct option UNDO_OPTIONS[] = {
+	SHARED_OPTIONS,
+	{"plan", 0, NULL, "only show what would be taken back", false},
+	{"expect", 0, "HASH", "do just what 'undo --plan' showed under this hash, or stop", false},
+	{"yes", 'y', NULL, "do not ask", false},
 	{0},
 };
 
@@ -408,4 +519,18 @@ const struct command COMMAND_APPLY = {
 		"--roles the nodes get what their roles list in the site file, one run for each list.\n",
 	.options = APPLY_OPTIONS,
 	.run = run_apply,
+};
+
+const struct command COMMAND_UNDO = {
+	.name = "undo",
+	.args = "RECIPE[,RECIPE...] NODES",
+	.min_args = 2,
+	.max_args = 2,
+	.summary = "take back what recipes changed on nodes, the last change first",
+	.about =
+		"Each node remembers what was there before a recipe changed it. What somebody else\n"
+		"changed since is left alone and told. Steps whose kind cannot be undone say so:\n"
+		"'stoika help step KIND'. Asks before it begins.\n",
+	.options = UNDO_OPTIONS,
+	.run = run_undo,
 };

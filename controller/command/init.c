@@ -2,6 +2,7 @@
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "controller/fleet/keys.h"
+#include "controller/secret/secret.h"
 
 #include <stdio.h>
 #include <unistd.h>
@@ -18,7 +19,8 @@ static int run(struct invocation *inv)
 				"'stoika list racks' shows what it holds; give --db another path for a new one");
 		return command_fail(inv, &err);
 	}
-	if (keys_make(path, &err) < 0 || store_begin(s, &err) < 0 ||
+	if (keys_make(path, &err) < 0 || secrets_make_key(path, &err) < 0 ||
+		store_begin(s, &err) < 0 ||
 		store_audit_add(s, session_user(inv), "init", path, "", &err) < 0 ||
 		store_commit(s, &err) < 0) {
 		store_close(s);

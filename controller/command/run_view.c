@@ -19,6 +19,7 @@ struct node_view {
 
 struct run_view {
 	enum order_mode mode;
+	const char *verb, *option;
 	bool json, terminal, status_shown;
 	unsigned n_nodes, n_done, n_bad, width;
 	int64_t started, drawn;
@@ -41,6 +42,8 @@ struct run_view *run_view_new(enum order_mode mode, const struct node_refs *node
 	struct run_view *v = xcalloc(1, sizeof *v);
 
 	v->mode = mode;
+	v->verb = "apply";
+	v->option = "--plan";
 	v->json = json;
 	v->terminal = !json && isatty(STDERR_FILENO);
 	v->n_nodes = (unsigned)nodes->n;
@@ -50,6 +53,12 @@ struct run_view *run_view_new(enum order_mode mode, const struct node_refs *node
 	v->started = clock_mono();
 	v->arena = arena_new();
 	return v;
+}
+
+void run_view_verb(struct run_view *v, const char *verb, const char *option)
+{
+	v->verb = verb;
+	v->option = option;
 }
 
 void run_view_free(struct run_view *v)
@@ -241,8 +250,16 @@ void run_view_record(struct buf *out, const json_t *record, enum order_mode mode
 	const enum step_result r = result_parse(json_get_str(record, "state", "unknown"));
 	const char *verb = result_name(r);
 
+	if (strcmp(ev, "since") == 0) {
+		step_line(out, record, "since");
+		return;
+	}
+	if (strcmp(ev, "rebooting") == 0) {
+		step_line(out, record, "restarts");
+		return;
+	}
 	if (strcmp(ev, "step") != 0 && strcmp(ev, "handler") != 0 && strcmp(ev, "check") != 0 &&
-		strcmp(ev, "recipe") != 0)
+		strcmp(ev, "recipe") != 0 && strcmp(ev, "undo") != 0)
 		return;
 	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
 		verb = "would";
@@ -303,7 +320,7 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 	clock_format_span(out->took, span);
 	putchar('\n');
 	if (v->mode != ORDER_FACTS) /* an install, which says so itself */
-		printf("%s ", order_mode_name(v->mode));
+		printf("%s ", v->mode == ORDER_PLAN ? "plan" : order_mode_name(v->mode));
 	printf("%s on %u node%s: ", recipes, v->n_nodes, v->n_nodes == 1 ? "" : "s");
 	for (int r = 0; r < RESULT_N; r++) {
 		if (out->nodes.n[r] == 0)
@@ -314,9 +331,9 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 	printf(" in %s\n", span);
 	if (v->mode == ORDER_PLAN && !v->n_bad &&
 		out->nodes.n[RESULT_CHANGED] + out->nodes.n[RESULT_UNKNOWN] > 0)
-		printf("to do just this: stoika apply %s '%s'%s --plan %.12s\n", recipes, nodes,
-			settings, out->plan_hash);
-	else if (v->mode == ORDER_APPLY)
+		printf("to do just this: stoika %s %s '%s'%s %s %.12s\n", v->verb, recipes, nodes,
+			settings, v->option, out->plan_hash);
+	else if (v->mode != ORDER_PLAN && v->mode != ORDER_FACTS)
 		printf("record: stoika run show %s\n", out->id);
 }
 

@@ -17,6 +17,8 @@ struct run_view;
 
 struct run_view *run_view_new(enum order_mode mode, const struct node_refs *nodes, bool json);
 void run_view_free(struct run_view *v);
+/* What the command is called, and its option that takes the hash of a preview. */
+void run_view_verb(struct run_view *v, const char *verb, const char *option);
 
 /* For fleet_opts: ctx is the view. */
 void run_view_event(void *ctx, const struct node_row *node, const json_t *record);

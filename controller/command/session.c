@@ -1,5 +1,8 @@
 #include "controller/command/session.h"
 
+#include "agent/recipe/recipe.h"
+#include "controller/secret/secret.h"
+
 #include <errno.h>
 #include <pwd.h>
 #include <stdio.h>
@@ -33,6 +36,24 @@ int session_nodes(const struct invocation *inv, struct store *s, const char *exp
 		return err_hint(err, "import a site first: 'stoika import FILE'");
 	}
 	return range_resolve(expr, rows, refs, err);
+}
+
+static bool wants_secrets(const struct pack_recipe *recipes, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < recipes[i].recipe->n_params; k++)
+			if (recipes[i].recipe->params[k].type == PARAM_SECRET)
+				return true;
+	return false;
+}
+
+int session_secrets(struct store *s, const struct pack_recipe *recipes, unsigned n,
+	struct secrets **out, struct err *err)
+{
+	static const struct secret_ask ask = {secret_passphrase, NULL};
+
+	*out = NULL;
+	return wants_secrets(recipes, n) ? secrets_open(store_path(s), false, &ask, out, err) : 0;
 }
 
 const char *session_user(const struct invocation *inv)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include "controller/command/command.h"
+#include "controller/fleet/pack.h"
 #include "controller/fleet/range.h"
 
 /* Opens --db / STOIKA_DB / the default. A missing database gets a hint to 'stoika init'. */
@@ -10,6 +11,13 @@ int session_open(
 /* The nodes that expr means; rows live in inv->arena, refs is the caller's to vec_done. */
 int session_nodes(const struct invocation *inv, struct store *s, const char *expr,
 	struct node_rows *rows, struct node_refs *refs, struct err *err);
+/*
+ * The secrets, opened when any of these recipes declares one; else *out is NULL. May ask for a
+ * passphrase.
+ */
+struct secrets;
+int session_secrets(struct store *s, const struct pack_recipe *recipes, unsigned n,
+	struct secrets **out, struct err *err);
 /* "root@adminhost": the login name behind sudo where there is one. */
 const char *session_user(const struct invocation *inv);
 /* Writes to stdout; a closed pipe ends the program quietly, a full disk does not. */

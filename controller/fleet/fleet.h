@@ -62,6 +62,12 @@ struct fleet_outcome {
  */
 int fleet_run(struct store *s, const struct keys *k, const struct node_refs *nodes,
 	const struct fleet_opts *o, struct fleet_outcome *out, struct err *err);
+/*
+ * What a recipe is given on a node: its variables' parameters of that recipe, its own secrets, and
+ * over them those of the run (NULL: none). A new reference.
+ */
+struct recipe;
+json_t *fleet_params_given(const struct recipe *r, const json_t *vars, json_t *given);
 /* Ends what a killed controller left: leases and runs still "running" whose owner is gone. */
 int fleet_recover(struct store *s, unsigned *n, struct err *err);
 

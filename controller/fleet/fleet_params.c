@@ -30,6 +30,14 @@ static void add_plain_secrets(const struct recipe *r, const json_t *vars, json_t
 	}
 }
 
+json_t *fleet_params_given(const struct recipe *r, const json_t *vars, json_t *given)
+{
+	json_t *params = vars_params(vars, r->name, given);
+
+	add_plain_secrets(r, vars, params);
+	return params;
+}
+
 static int find_value(
 	const struct fleet *f, struct param_set *set, const char *name, struct err *err)
 {
@@ -52,11 +60,9 @@ static int find_value(
 static int give_params(struct fleet *f, struct param_set *set, unsigned i, struct err *err)
 {
 	const struct pack_recipe *p = &f->opts->recipes[i];
-	AUTO_JSON params = vars_params(set->vars, p->name, json_get(f->opts->params, p->name));
-	int rc;
-
-	add_plain_secrets(p->recipe, set->vars, params);
-	rc = recipe_params(p->recipe, params, &set->params[i], err);
+	AUTO_JSON params =
+		fleet_params_given(p->recipe, set->vars, json_get(f->opts->params, p->name));
+	int rc = recipe_params(p->recipe, params, &set->params[i], err);
 	for (unsigned k = 0; rc == 0 && k < p->recipe->n_params; k++) {
 		const struct recipe_param *r = &p->recipe->params[k];
 

@@ -150,7 +150,7 @@ const char *install_arguments(
 {
 	char sign[SIGN_TEXT_MAX];
 
-	sign_key_public_text(in->keys->sign, sign);
+	sign_key_public_text(keys_newest(in->keys), sign);
 	return arena_printf(in->arena, "%s %s %s %s %s", archive->sha256,
 		archive == &in->zstd ? "zstd" : "gzip", node, sign, link_key_public(in->keys->ssh));
 }

@@ -1,0 +1,334 @@
+#include "controller/command/bundle.h"
+
+#include "agent/base/clock.h"
+#include "agent/base/fs.h"
+#include "agent/base/json.h"
+#include "agent/base/mem.h"
+#include "agent/base/sign.h"
+#include "agent/recipe/recipe.h"
+#include "controller/command/session.h"
+#include "controller/command/table.h"
+#include "controller/fleet/bundle_file.h"
+#include "controller/fleet/keys.h"
+#include "inventory/store/order.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define RECIPES_MAX 64
+#define KEY_MAX     4096
+
+/* --- the key it is to be signed with --- */
+
+/* A file that holds a public key, or the key itself. */
+static int parse_key(const char *text, struct sign_key **out, struct err *err)
+{
+	AUTO_BUF file = {0};
+	AUTO_FD here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int rc;
+
+	buf_init(&file, KEY_MAX);
+	if (access(text, R_OK) != 0)
+		rc = sign_key_parse_public(str_of(text), out, err);
+	else if (fs_read(text[0] == '/' ? AT_FDCWD : here, text, &file, err) < 0)
+		return -(int)err->code;
+	else
+		rc = sign_key_parse_public(str_trim(buf_str(&file)), out, err);
+	if (rc < 0) {
+		err_wrap(err, "--key '%s'", text);
+		return err_hint(
+			err, "'stoika key show' prints it on the machine that made the bundle");
+	}
+	return 0;
+}
+
+static int load_key(
+	const struct invocation *inv, const char *db, struct sign_key **out, struct err *err)
+{
+	const char *given = option_get(inv, "key");
+	struct keys keys = {0};
+	char text[SIGN_TEXT_MAX];
+	int rc;
+
+	if (given)
+		return parse_key(given, out, err);
+	rc = keys_load(db, &keys, err);
+	if (rc < 0)
+		return err_hint(err, "or name the key of its maker: --key FILE");
+	sign_key_public_text(keys.sign, text);
+	rc = sign_key_parse_public(str_of(text), out, err);
+	keys_done(&keys);
+	return rc;
+}
+
+/* --- make --- */
+
+static unsigned split_names(struct arena *a, const char *list, const char **names)
+{
+	struct str rest = str_of(list), part;
+	unsigned n = 0;
+
+	while (n < RECIPES_MAX && str_next(&rest, ',', &part))
+		if (part.n > 0)
+			names[n++] = arena_text(a, part);
+	return n;
+}
+
+static void print_made(const struct invocation *inv, const struct pack *p, const char *path)
+{
+	struct manifest m = {0};
+	char until[24];
+
+	if (manifest_parse(inv->arena, p->manifest, &m, NULL) < 0)
+		return;
+	clock_format(m.expires * CLOCK_SEC, until);
+	if (inv->json)
+		printf("{\"file\": \"%s\", \"name\": \"%s\", \"serial\": %lld, \"digest\": \"%s\"}\n",
+			path, m.name, (long long)m.serial, m.digest);
+	else
+		printf("%s: %s, serial %lld, %u files, good until %s\n"
+		       "there: stoika bundle verify %s --key KEY (see 'stoika key show')\n",
+			path, m.name, (long long)m.serial, m.n_files, until, path);
+}
+
+static int run_make(struct invocation *inv)
+{
+	const char *names[RECIPES_MAX], *path = option_get(inv, "output");
+	const unsigned n = split_names(inv->arena, inv->args[0], names);
+	struct pack_recipe *recipes = NULL;
+	unsigned n_recipes = 0;
+	struct store *s = NULL;
+	struct keys keys = {0};
+	struct pack p = {0};
+	struct err err;
+	int rc = pack_resolve(inv->arena, names, n, &recipes, &n_recipes, &err);
+
+	if (rc == 0 && !path) {
+		rc = err_set(&err, E_SYNTAX, "'stoika bundle make' needs --output FILE");
+		err_hint(&err, "-o %s.bundle", inv->args[0]);
+	}
+	if (rc == 0)
+		rc = session_open(inv, STORE_WRITE, &s, &err);
+	if (rc == 0)
+		rc = keys_load(store_path(s), &keys, &err);
+	if (rc == 0)
+		rc = pack_make(s, &keys, recipes, n_recipes, &p, &err);
+	if (rc == 0)
+		rc = bundle_file_write(&p, path, &err);
+	if (rc == 0)
+		print_made(inv, &p, path);
+	pack_done(&p);
+	for (unsigned i = 0; i < n_recipes; i++)
+		recipe_done(recipes[i].recipe);
+	keys_done(&keys);
+	store_close(s);
+	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
+}
+
+/* --- verify --- */
+
+static void print_verdict(const struct bundle_file *b, const struct bundle_verdict *v)
+{
+	AUTO_BUF text = {0};
+
+	buf_init(&text, 64u << 10);
+	buf_addf(&text, "name       %s\ndigest     %s\n", b->m.name, b->m.digest);
+	for (int c = 0; c < BUNDLE_CHECKS; c++)
+		buf_addf(&text, "%-10s %-8s %s\n", bundle_check_name((enum bundle_check)c),
+			v->check[c].ok ? "ok" : "REFUSED", v->check[c].why);
+	session_print_lines(&text);
+}
+
+static void print_verdict_json(const struct bundle_file *b, const struct bundle_verdict *v)
+{
+	AUTO_JSON doc = json_object();
+	json_t *checks = json_object();
+
+	json_put_str(doc, "name", b->m.name);
+	json_put_str(doc, "digest", b->m.digest);
+	json_put_int(doc, "serial", b->m.serial);
+	json_put_int(doc, "expires", b->m.expires);
+	json_put_int(doc, "files", b->m.n_files);
+	json_put_bool(doc, "ok", v->ok);
+	for (int c = 0; c < BUNDLE_CHECKS; c++) {
+		json_t *one = json_object();
+
+		json_put_bool(one, "ok", v->check[c].ok);
+		json_put_str(one, "why", v->check[c].why);
+		json_object_set_new(checks, bundle_check_name((enum bundle_check)c), one);
+	}
+	json_object_set_new(doc, "checks", checks);
+	session_print_json(doc);
+}
+
+/* What the database has seen of this name and signer; 0 where there is no database. */
+static int seen_serial(const struct invocation *inv, const struct bundle_file *b,
+	const struct sign_key *key, int64_t *seen, struct err *err)
+{
+	struct store *s = NULL;
+	int rc = store_open(store_default_path(inv->arena, inv->db), STORE_READ, &s, err);
+
+	*seen = 0;
+	if (rc == -E_NOTFOUND)
+		return 0;
+	if (rc == 0)
+		rc = store_serial_get(s, b->m.name, sign_key_id(key), seen, err);
+	store_close(s);
+	return rc;
+}
+
+static int run_verify(struct invocation *inv)
+{
+	struct bundle_file b = {0};
+	struct bundle_verdict v = {0};
+	struct sign_key *key = NULL;
+	int64_t seen = 0;
+	struct err err;
+	int rc = load_key(inv, store_default_path(inv->arena, inv->db), &key, &err);
+
+	if (rc == 0)
+		rc = bundle_file_read(inv->arena, inv->args[0], &b, &err);
+	if (rc == 0)
+		rc = seen_serial(inv, &b, key, &seen, &err);
+	if (rc == 0) {
+		bundle_file_verify(&b, key, clock_wall() / CLOCK_SEC, seen, &v);
+		if (inv->json)
+			print_verdict_json(&b, &v);
+		else
+			print_verdict(&b, &v);
+	}
+	bundle_file_done(&b);
+	sign_key_free(key);
+	if (rc < 0)
+		return command_fail(inv, &err);
+	return v.ok ? EXIT_OK : EXIT_REFUSED;
+}
+
+/* --- for plan and apply --- */
+
+static int refuse(const char *path, const struct bundle_verdict *v, struct err *err)
+{
+	for (int c = 0; c < BUNDLE_CHECKS; c++) {
+		if (v->check[c].ok)
+			continue;
+		err_set(err, E_VERIFY, "'%s' is refused: %s: %s", path,
+			bundle_check_name((enum bundle_check)c), v->check[c].why);
+		return err_hint(err, "stoika bundle verify %s", path);
+	}
+	return err_set(err, E_INTERNAL, "'%s' is refused", path);
+}
+
+static int note_serial(struct store *s, const struct bundle_file *b, const struct sign_key *key,
+	const char *by, struct err *err)
+{
+	int rc = store_begin(s, err);
+
+	if (rc < 0)
+		return rc;
+	rc = store_serial_put(s, b->m.name, sign_key_id(key), b->m.serial, err);
+	if (rc == 0)
+		rc = store_audit_add(s, by, "bundle", b->m.name, b->m.digest, err);
+	if (rc == 0)
+		return store_commit(s, err);
+	store_rollback(s);
+	return rc;
+}
+
+/* DB/../incoming/DIGEST, anew each time: what lies there may have been touched. */
+static int unpack(struct arena *a, struct store *s, const struct bundle_file *b, const char **dir,
+	struct err *err)
+{
+	const char *parent = keys_path(a, store_path(s), "incoming");
+	AUTO_FD top = -1, fd = -1;
+	int rc;
+
+	*dir = arena_printf(a, "%s/%s", parent, b->m.digest);
+	if (mkdir(parent, 0700) != 0 && errno != EEXIST)
+		return err_sys(err, errno, "cannot make the folder '%s'", parent);
+	top = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	if (top < 0)
+		return err_sys(err, errno, "cannot open the folder '%s'", parent);
+	rc = fs_remove(top, b->m.digest, true, err);
+	if (rc == 0)
+		rc = fs_mkdirs(top, b->m.digest, 0700, err);
+	if (rc < 0)
+		return rc;
+	fd = fs_open(top, b->m.digest, O_RDONLY | O_DIRECTORY, 0, false, err);
+	return fd < 0 ? fd : bundle_file_unpack(b, fd, err);
+}
+
+static int take_in(const struct invocation *inv, struct store *s, const struct bundle_file *b,
+	const struct sign_key *key, const char **dir, struct err *err)
+{
+	struct bundle_verdict v;
+	int64_t seen = 0;
+	int rc = store_serial_get(s, b->m.name, sign_key_id(key), &seen, err);
+
+	if (rc < 0)
+		return rc;
+	bundle_file_verify(b, key, clock_wall() / CLOCK_SEC, seen, &v);
+	if (!v.ok)
+		return refuse(option_get(inv, "bundle"), &v, err);
+	rc = note_serial(s, b, key, session_user(inv), err);
+	return rc < 0 ? rc : unpack(inv->arena, s, b, dir, err);
+}
+
+int bundle_take_in(const struct invocation *inv, struct store *s, const char **dir, struct err *err)
+{
+	const char *path = option_get(inv, "bundle");
+	struct bundle_file b = {0};
+	struct sign_key *key = NULL;
+	int rc;
+
+	*dir = NULL;
+	if (!path)
+		return 0;
+	rc = load_key(inv, store_path(s), &key, err);
+	if (rc == 0)
+		rc = bundle_file_read(inv->arena, path, &b, err);
+	if (rc == 0)
+		rc = take_in(inv, s, &b, key, dir, err);
+	bundle_file_done(&b);
+	sign_key_free(key);
+	return rc;
+}
+
+static const struct option MAKE_OPTIONS[] = {
+	{"output", 'o', "FILE", "where it goes", false},
+	{0},
+};
+
+const struct command COMMAND_BUNDLE_MAKE = {
+	.name = "bundle make",
+	.args = "RECIPE[,RECIPE...]",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "recipes and all they need as one signed file, for another controller",
+	.about =
+		"The file holds the manifest, its signature by our key, and the payload. Each make of\n"
+		"changed recipes has a higher serial. It is good for 30 days.\n",
+	.options = MAKE_OPTIONS,
+	.run = run_make,
+};
+
+static const struct option VERIFY_OPTIONS[] = {
+	{"key", 'k', "KEY", "the maker's public key, or a file that holds it; else our own", false},
+	{0},
+};
+
+const struct command COMMAND_BUNDLE_VERIFY = {
+	.name = "bundle verify",
+	.args = "FILE",
+	.min_args = 1,
+	.max_args = 1,
+	.summary = "check a bundle: signature, expiry, serial, every file; 3 when refused",
+	.about =
+		"The serial is compared with the highest that this database has taken in of the same\n"
+		"name and signer. 'stoika apply --bundle FILE' does all of this before it uses one.\n",
+	.options = VERIFY_OPTIONS,
+	.run = run_verify,
+};
