@@ -360,10 +360,10 @@ struct foreseen {
 static void foresee(void *ctx, const json_t *record)
 {
 	struct foreseen *f = ctx;
-	const char *ev = json_get_str(record, "ev", "");
+	const char *ev = json_get_str(record, "ev", ""), *state = json_get_str(record, "state", "");
 
 	if ((strcmp(ev, "step") != 0 && strcmp(ev, "undo") != 0) ||
-		strcmp(json_get_str(record, "state", ""), "changed") != 0)
+		(strcmp(state, "changed") != 0 && strcmp(state, "unknown") != 0))
 		return;
 	if (f->n++ < 3)
 		buf_addf(&f->text, "%s%.60s", f->n > 1 ? ", " : "",
@@ -373,7 +373,7 @@ static void foresee(void *ctx, const json_t *record)
 static int refuse_other_plan(const struct order *o, const struct run_outcome *now,
 	const struct foreseen *f, struct err *err)
 {
-	if (now->state != RESULT_CHANGED && now->state != RESULT_OK)
+	if (now->reason[0])
 		err_set(err, E_STATE, "the plan is another one now: it ends as %s: %.200s",
 			result_name(now->state), now->reason);
 	else if (f->n == 0)

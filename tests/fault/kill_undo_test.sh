@@ -139,4 +139,4 @@ for call in $CALLS; do
 	done
 done
 echo "$kills kills and $faults faults of an undo, $resumes runs gone on with; fsyncs of an apply: $(counts fsync calls.apply) and $(counts fdatasync calls.apply) of data"
-[ "$kills" -gt 15 ] && [ "$resumes" -gt 5 ] || fail 'there was too little to kill'
+if [ "$kills" -le 15 ] || [ "$resumes" -le 5 ]; then fail "there was too little to kill"; fi

@@ -25,6 +25,7 @@ struct peer {
 	struct stage stage;
 	struct sign_key *key, *other;
 	char key_path[160], state_path[160], nonce[40];
+	const char *root, *log; /* NULL: of the stage; stderr as it is */
 	pid_t pid;
 	int to, from; /* the agent's ends of the link */
 	struct frame_reader reader;
@@ -115,7 +116,7 @@ static inline void start(struct peer *p)
 	assert_int_equal(pipe2(out, O_CLOEXEC), 0);
 	p->pid = fork();
 	if (p->pid == 0) {
-		const struct session_opts o = {.root = p->stage.root_path,
+		const struct session_opts o = {.root = p->root ? p->root : p->stage.root_path,
 			.state = p->state_path,
 			.key = p->key_path,
 			.in = in[0],
@@ -125,6 +126,8 @@ static inline void start(struct peer *p)
 
 		close(in[1]);
 		close(out[0]);
+		if (p->log)
+			(void)dup2(open(p->log, O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
 		rc = session_serve(&o, &err);
 		_exit(rc < 0 ? 1 : 0);
 	}
@@ -219,6 +222,27 @@ static inline void send_order(struct peer *p, const struct order *o, const struc
 	json_put_str(m, "sig", sig);
 	send_message(p, m);
 	buf_done(&body);
+}
+
+/* For a recipe with one parameter, pw, which is a secret of that name. */
+static inline struct order secret_order(struct peer *p, struct order_recipe *r, json_t *params)
+{
+	static const char *names[] = {"pw"};
+	struct order o = plain_order(p, ORDER_APPLY, r);
+
+	r->params = params;
+	o.n_secrets = 1;
+	o.secrets = names;
+	return o;
+}
+
+static inline void send_secrets(struct peer *p, const char *name, const char *value)
+{
+	json_t *m = message_new("secrets"), *values = json_object();
+
+	json_put_str(values, name, value);
+	json_object_set_new(m, "values", values);
+	send_message(p, m);
 }
 
 static inline ssize_t pack_write(struct archive *a, void *ctx, const void *bytes, size_t n)

@@ -360,6 +360,75 @@ TEST(run_twice_with_one_id)
 	stage_done(&s);
 }
 
+TEST(run_just_what_was_shown)
+{
+	struct stage s;
+	char hash[65];
+
+	stage_init(&s);
+	stage_recipe(&s, "demo",
+		"recipe: demo\nsteps:\n  - file: {path: /a, content: a}\n"
+		"  - file: {path: /b, content: b}\n    when: exists('/a')\n");
+	stage_run(&s, ORDER_PLAN, "demo");
+	memcpy(hash, s.out.plan_hash, sizeof hash);
+	stage_write(&s, "a", "theirs");
+	s.expect = hash;
+	assert_int_equal(stage_try(&s, ORDER_APPLY, "demo"), -E_STATE);
+	stage_says(s.err.msg, "the plan is another one now: it changes 2: file /a, file /b");
+	assert_true(s.err.hint[0] != '\0');
+	assert_int_equal(json_array_size(s.events), 0);
+	assert_int_equal(s.before_change, 0);
+	assert_string_equal(stage_read(&s, "a"), "theirs");
+
+	assert_int_equal(unlinkat(s.root, "a", 0), 0);
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_string_equal(stage_read(&s, "b"), "b");
+	assert_int_equal(stage_try(&s, ORDER_APPLY, "demo"), -E_STATE);
+	stage_says(s.err.msg, "there is nothing to change");
+	stage_done(&s);
+}
+
+/* What an agent that stays keeps: recipes, caches; and what it must not believe any longer. */
+TEST(run_again_with_a_memory)
+{
+	struct stage s;
+
+	stage_init(&s);
+	s.memory = run_memory_new();
+	stage_recipe(&s, "demo",
+		"recipe: demo\nparams: {x: {type: int, default: 1}}\nsteps:\n"
+		"  - user: {name: ops, state: absent}\n"
+		"  - file: {path: /a, content: \"{{ params.x }} {{ facts.os.id }}\"}\n");
+	stage_run(&s, ORDER_APPLY, "demo");
+	assert_string_equal(stage_read(&s, "a"), "1 debian");
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_OK, "");
+	stage_write(&s, "etc/os-release", "ID=ubuntu\n");
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_string_equal(stage_read(&s, "a"), "1 ubuntu");
+	stage_write(&s, "etc/passwd", "root:x:0:0:root:/root:/bin/sh\nops:x:7:7::/:/bin/sh\n");
+	stage_run(&s, ORDER_PLAN, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	stage_done(&s);
+}
+
+TEST(run_tells_without_a_change)
+{
+	struct stage s;
+
+	stage_init(&s);
+	stage_recipe(&s, "demo", "recipe: demo\nsteps:\n  - note: {message: look at this}\n");
+	for (int i = 0; i < 2; i++) {
+		stage_run(&s, i == 0 ? ORDER_PLAN : ORDER_APPLY, "demo");
+		stage_ends(&s, RESULT_OK, "");
+		assert_string_equal(stage_event_str(&s, "step", 0, "state"), "ok");
+		stage_says(stage_event_str(&s, "step", 0, "why"), "look at this");
+	}
+	stage_done(&s);
+}
+
 TEST(run_a_noop_costs_little)
 {
 	struct stage s;

@@ -219,26 +219,6 @@ static const char SECRET[] =
 	"recipe: demo\nparams: {pw: {type: secret}}\nsteps:\n"
 	"  - file: {path: /conf, content: \"{{ params.pw }}\", mode: \"0600\"}\n";
 
-static struct order secret_order(struct peer *p, struct order_recipe *r, json_t *params)
-{
-	static const char *names[] = {"pw"};
-	struct order o = plain_order(p, ORDER_APPLY, r);
-
-	r->params = params;
-	o.n_secrets = 1;
-	o.secrets = names;
-	return o;
-}
-
-static void send_secrets(struct peer *p, const char *name, const char *value)
-{
-	json_t *m = message_new("secrets"), *values = json_object();
-
-	json_put_str(values, name, value);
-	json_object_set_new(m, "values", values);
-	send_message(p, m);
-}
-
 TEST(warm_secrets_come_behind_the_order)
 {
 	struct peer p;
@@ -406,6 +386,34 @@ TEST(warm_refuses_an_older_bundle)
 	}
 	assert_string_equal(json_get_str(m, "code", ""), "verify");
 	json_decref(m);
+	assert_int_equal(finish(&p), 0);
+	peer_done(&p);
+}
+
+/* While a run acts in silence the link is kept alive. */
+TEST(warm_alive)
+{
+	struct peer p;
+	json_t *m;
+	unsigned alive = 0;
+
+	peer_init(&p);
+	make_bundle(&p, "recipe: demo\nsteps:\n  - file: {path: /a, content: a}\n"
+			"  - command: {shell: long}\n");
+	greet(&p);
+	{
+		struct order_recipe r;
+		struct order o = plain_order(&p, ORDER_APPLY, &r);
+
+		send_order(&p, &o, p.key);
+	}
+	send_bundle(&p);
+	while ((m = receive(&p)) && strcmp(json_get_str(m, "t", ""), "final") != 0) {
+		alive += strcmp(json_get_str(m, "t", ""), "alive") == 0;
+		json_decref(m);
+	}
+	json_decref(m);
+	assert_int_equal(alive, 1);
 	assert_int_equal(finish(&p), 0);
 	peer_done(&p);
 }
