@@ -1,13 +1,12 @@
 /*
  * facts - what a node says of itself, one group per source, gathered when asked.
  *
- * Groups: os {id version_id codename family name kernel arch systemd}, cpu {model
- * sockets cores threads}, memory {total_bytes swap_bytes}, disks [{name size_bytes
- * model serial rotational}], net [{name mac mtu state speed_mbps addresses []}],
- * pci [{slot vendor device class}], gpus [{index name uuid memory_bytes serial
- * pci_slot driver}], boot {id at}, host {name machine_id}. A value that cannot be
- * read is absent, never guessed. A GPU that has an index but cannot be opened is
- * {index error}. IPv4 addresses are told only of this process's own root.
+ * Groups: os {id version_id codename family packages experimental closed name kernel arch systemd},
+ * cpu {model sockets cores threads}, memory {total_bytes swap_bytes}, disks [{name size_bytes model
+ * serial rotational}], net [{name mac mtu state speed_mbps addresses []}], pci [{slot vendor device
+ * class}], gpus [{index name uuid memory_bytes serial pci_slot driver}], boot {id at}, host {name
+ * machine_id}. A value that cannot be read is absent, never guessed. A GPU that has an index but
+ * cannot be opened is {index error}. IPv4 addresses are told only of this process's own root.
  */
 #pragma once
 

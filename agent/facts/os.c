@@ -9,25 +9,38 @@
 
 #define RELEASE_MAX (64u << 10)
 
-/* An id (of ID or ID_LIKE) and the family whose tools it uses. */
+/*
+ * An id (of ID or ID_LIKE), the family whose tools it uses, and what keeps its packages. Those that
+ * differ from their model in ways we cannot test are experimental: a recipe has to name them.
+ */
 static const struct {
-	const char *id, *family;
-} FAMILIES[] = {
-	{"debian", "debian"},
-	{"ubuntu", "debian"},
-	{"astra", "debian"},
-	{"linuxmint", "debian"},
-	{"devuan", "debian"},
-	{"raspbian", "debian"},
-	{"rhel", "rhel"},
-	{"fedora", "rhel"},
-	{"centos", "rhel"},
-	{"rocky", "rhel"},
-	{"almalinux", "rhel"},
-	{"ol", "rhel"},
-	{"redos", "rhel"},
-	{"amzn", "rhel"},
+	const char *id, *family, *packages;
+	bool experimental;
+} SYSTEMS[] = {
+	{"debian", "debian", "apt", false},
+	{"ubuntu", "debian", "apt", false},
+	{"astra", "debian", "apt", true},
+	{"linuxmint", "debian", "apt", false},
+	{"devuan", "debian", "apt", false},
+	{"raspbian", "debian", "apt", false},
+	{"rhel", "rhel", "dnf", false},
+	{"fedora", "rhel", "dnf", false},
+	{"centos", "rhel", "dnf", false},
+	{"rocky", "rhel", "dnf", false},
+	{"almalinux", "rhel", "dnf", false},
+	{"ol", "rhel", "dnf", false},
+	{"redos", "rhel", "dnf", true},
+	{"amzn", "rhel", "dnf", false},
+	{"sles", "suse", "zypper", false},
+	{"sled", "suse", "zypper", false},
+	{"opensuse-leap", "suse", "zypper", false},
+	{"opensuse-tumbleweed", "suse", "zypper", false},
+	{"opensuse", "suse", "zypper", false},
+	{"suse", "suse", "zypper", false},
+	{"altlinux", "alt", "apt-rpm", false},
 };
+
+#define SYSTEMS_N (sizeof SYSTEMS / sizeof SYSTEMS[0])
 
 /* Undoes the shell's quoting: quotes around, backslashes inside. */
 static void unquote(struct str s, struct buf *out)
@@ -71,37 +84,79 @@ static void put_value(json_t *os, const char *name, struct str release, const ch
 		json_put_text(os, name, buf_str(&value));
 }
 
-static const char *family_of_id(struct str id)
+static size_t system_of_id(struct str id)
 {
-	for (size_t i = 0; i < sizeof FAMILIES / sizeof FAMILIES[0]; i++)
-		if (str_is(id, FAMILIES[i].id))
-			return FAMILIES[i].family;
-	return NULL;
+	size_t i = 0;
+
+	while (i < SYSTEMS_N && !str_is(id, SYSTEMS[i].id))
+		i++;
+	return i;
 }
 
-/* By the id itself, then by what it says to be like. */
-static const char *find_family(const json_t *os, struct str release)
+/* By the id itself, then by what it says to be like; SYSTEMS_N when it is like nothing known. */
+static size_t find_system(const json_t *os, struct str release)
 {
-	const char *family = family_of_id(str_of(json_get_str(os, "id", "")));
+	size_t found = system_of_id(str_of(json_get_str(os, "id", "")));
 	struct str rest, one;
 	AUTO_BUF like;
 
 	buf_init(&like, RELEASE_MAX);
-	if (family || !release_value(release, "ID_LIKE", &like))
-		return family ? family : "unknown";
+	if (found < SYSTEMS_N || !release_value(release, "ID_LIKE", &like))
+		return found;
 	rest = buf_str(&like);
-	while (!family && str_next(&rest, ' ', &one))
-		family = family_of_id(one);
-	return family ? family : "unknown";
+	while (found == SYSTEMS_N && str_next(&rest, ' ', &one))
+		found = system_of_id(one);
+	return found;
 }
 
-static void put_release(json_t *os, struct str release)
+/* What the root has, and else what its distribution uses. */
+static const char *find_packages(int root, size_t system)
+{
+	const bool rpm =
+		source_exists(root, "/var/lib/rpm") || source_exists(root, "/usr/lib/sysimage/rpm");
+
+	if (source_exists(root, "/var/lib/dpkg/status"))
+		return "apt";
+	if (rpm && source_exists(root, "/usr/bin/zypper"))
+		return "zypper";
+	if (rpm && source_exists(root, "/usr/bin/apt-get"))
+		return "apt-rpm";
+	if (rpm && source_exists(root, "/usr/bin/dnf"))
+		return "dnf";
+	return system < SYSTEMS_N ? SYSTEMS[system].packages : NULL;
+}
+
+/* Astra's closed software environment lets only signed programs and modules run. */
+static bool is_closed(int root)
+{
+	struct str rest, line;
+	AUTO_BUF text;
+
+	buf_init(&text, RELEASE_MAX);
+	if (!source_file(root, "/etc/digsig/digsig_initramfs.conf", &text))
+		return false;
+	rest = buf_str(&text);
+	while (str_line(&rest, &line))
+		if (str_is(str_trim(line), "DIGSIG_ELF_MODE=1"))
+			return true;
+	return false;
+}
+
+static void put_system(json_t *os, int root, size_t system)
+{
+	json_put_str(os, "family", system < SYSTEMS_N ? SYSTEMS[system].family : "unknown");
+	json_put_str(os, "packages", find_packages(root, system));
+	json_put_bool(os, "experimental", system < SYSTEMS_N && SYSTEMS[system].experimental);
+	json_put_bool(os, "closed", is_closed(root));
+}
+
+static void put_release(json_t *os, int root, struct str release)
 {
 	put_value(os, "id", release, "ID");
 	put_value(os, "version_id", release, "VERSION_ID");
 	put_value(os, "codename", release, "VERSION_CODENAME");
 	put_value(os, "name", release, "PRETTY_NAME");
-	json_put_str(os, "family", find_family(os, release));
+	put_system(os, root, find_system(os, release));
 }
 
 static void put_kernel(json_t *os, int root)
@@ -128,7 +183,7 @@ int facts_os(const struct facts_env *env, json_t **out, struct err *err)
 		(void)source_file(env->root, "/usr/lib/os-release", &release);
 	}
 	os = json_object();
-	put_release(os, buf_str(&release));
+	put_release(os, env->root, buf_str(&release));
 	put_kernel(os, env->root);
 	*out = os;
 	return 0;

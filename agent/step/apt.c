@@ -6,6 +6,7 @@
 #include "agent/step/apt_plan.h"
 #include "agent/step/apt_sound.h"
 #include "agent/step/cache.h"
+#include "agent/step/driver_names.h"
 #include "agent/step/package_lock.h"
 #include "agent/step/package_version.h"
 #include "agent/step/packager.h"
@@ -306,6 +307,9 @@ static int simulate_once(const struct step_env *env, struct transaction *t, bool
 	} else {
 		*again = lists_are_old(&res);
 		rc = explain_unmet(env, t, &res, err);
+		vec_each(&t->items, struct package_item, i)
+			if (rc == -E_NOTFOUND && i->wish != PACKAGE_ABSENT)
+				driver_name_check(i->text, err);
 	}
 	proc_result_done(&res);
 	return rc;

@@ -279,12 +279,15 @@ bool sources_has_words(struct str whole, struct str part)
 
 /* --- switching off --- */
 
-/* The stanza with "Enabled: no" in front and without another Enabled. */
+/*
+ * The stanza without Enabled, and with "Enabled: no" behind all else: in front, a line that goes on
+ * would become part of it.
+ */
 static void stanza_off(struct str stanza, const char *repo, struct buf *out)
 {
 	struct str line, name, rest;
 
-	buf_addf(out, SOURCES_OFF "%s:\nEnabled: no\n", repo);
+	buf_addf(out, SOURCES_OFF "%s:\n", repo);
 	while (str_next(&stanza, '\n', &line)) {
 		rest = line;
 		if (str_next(&rest, ':', &name) && is_field(name, "Enabled"))
@@ -292,6 +295,7 @@ static void stanza_off(struct str stanza, const char *repo, struct buf *out)
 		buf_add_str(out, line);
 		buf_add_char(out, '\n');
 	}
+	buf_add_text(out, "Enabled: no\n");
 }
 
 void sources_switch_off(struct str text, const struct source *s, const char *repo, struct buf *out)

@@ -93,7 +93,7 @@ TEST(sources_switch_off_one)
 	switched(
 		"Types: deb\nURIs: a:/\nSuites: /\nEnabled: yes\n\nTypes: deb\nURIs: b:/\nSuites: /",
 		"a.sources", 0,
-		"# switched off by stoika repo cuda:\nEnabled: no\nTypes: deb\nURIs: a:/\nSuites: /\n\n"
+		"# switched off by stoika repo cuda:\nTypes: deb\nURIs: a:/\nSuites: /\nEnabled: no\n\n"
 		"Types: deb\nURIs: b:/\nSuites: /");
 }
 
