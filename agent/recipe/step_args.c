@@ -25,6 +25,15 @@ static int check_literal(
 	return 0;
 }
 
+/* In a list of YAML it would be read as something else. */
+static bool needs_quotes(struct str word)
+{
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] && strchr("{}[]&*#!|>%@`\"", word.p[i]))
+			return true;
+	return false;
+}
+
 /* One '{{ expression }}' may stand for a whole list or map. */
 static int load_computed(const struct loader *l, struct step_arg *a, const char *what,
 	struct readable may, struct err *err)
@@ -42,10 +51,14 @@ static int load_computed(const struct loader *l, struct step_arg *a, const char 
 	if (!list)
 		return err_hint(err, "write %s: {key: value}", a->param->name);
 	buf_init(&words, 256);
-	while (str_next(&rest, between, &word))
+	while (str_next(&rest, between, &word)) {
+		const char *quote = needs_quotes(word) ? "'" : "";
+
 		if (word.n > 0)
-			buf_addf(&words, "%s" STR_FMT "%s", words.n ? " " : "", STR_ARG(word),
+			buf_addf(&words, "%s%s" STR_FMT "%s%s", words.n ? " " : "", quote,
+				STR_ARG(word), quote,
 				rest.n && word.p[word.n - 1] != ',' ? "," : "");
+	}
 	return err_hint(err, "write %s: [%s]", a->param->name, buf_text(&words));
 }
 

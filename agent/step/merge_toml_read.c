@@ -436,10 +436,56 @@ static bool read_number(struct str s, struct merge_node *n)
 	       str_to_f64(str_of(text[0] == '+' ? text + 1 : text), &n->real);
 }
 
+/* Fits text to a pattern in which 'd' stands for a digit; how much of it was read. */
+static size_t fit(struct str s, const char *pattern)
+{
+	size_t n = 0;
+
+	for (; pattern[n]; n++)
+		if (n >= s.n || (pattern[n] == 'd' ? !isdigit((unsigned char)s.p[n])
+						   : s.p[n] != pattern[n]))
+			return 0;
+	return n;
+}
+
+static bool within(struct str two, int from, int to)
+{
+	const int v = (two.p[0] - '0') * 10 + two.p[1] - '0';
+
+	return v >= from && v <= to;
+}
+
+/* 07:32:00 and maybe .999; *s goes behind it. */
+static bool take_time(struct str *s)
+{
+	if (!fit(*s, "dd:dd:dd") || !within(*s, 0, 23) || !within(str_from(*s, 3), 0, 59) ||
+		!within(str_from(*s, 6), 0, 60))
+		return false;
+	*s = str_from(*s, 8);
+	if (fit(*s, ".d"))
+		for (*s = str_from(*s, 1); s->n > 0 && isdigit((unsigned char)s->p[0]);)
+			*s = str_from(*s, 1);
+	return true;
+}
+
 static bool is_date(struct str s)
 {
-	return (s.n >= 10 && isdigit((unsigned char)s.p[0]) && s.p[4] == '-' && s.p[7] == '-') ||
-	       (s.n >= 5 && isdigit((unsigned char)s.p[0]) && s.p[2] == ':');
+	if (!fit(s, "dddd-dd-dd"))
+		return take_time(&s) && s.n == 0;
+	if (!within(str_from(s, 5), 1, 12) || !within(str_from(s, 8), 1, 31))
+		return false;
+	s = str_from(s, 10);
+	if (s.n == 0)
+		return true;
+	if (!strchr("Tt ", s.p[0]))
+		return false;
+	s = str_from(s, 1);
+	if (!take_time(&s))
+		return false;
+	if (s.n == 6 && (s.p[0] == '+' || s.p[0] == '-'))
+		return fit(str_from(s, 1), "dd:dd") && within(str_from(s, 1), 0, 23) &&
+		       within(str_from(s, 4), 0, 59);
+	return s.n == 0 || str_is(s, "Z") || str_is(s, "z");
 }
 
 static bool is_special(struct str s)
@@ -568,12 +614,30 @@ static int read_key_line(struct reader *r)
 	return 0;
 }
 
+/* Nothing but tabs and line ends may stand below a blank. */
+static int want_no_control(const struct merge_doc *d, struct err *err)
+{
+	for (size_t i = d->begin; i < d->text.n; i++) {
+		const char c = d->text.p[i];
+		const bool line =
+			c == '\n' || (c == '\r' && i + 1 < d->text.n && d->text.p[i + 1] == '\n');
+
+		if (((unsigned char)c >= 0x20 && c != 0x7F) || c == '\t' || line)
+			continue;
+		merge_err(d, i, err, E_SYNTAX, "a control character");
+		return err_hint(err, "write it as an escape, or take it out");
+	}
+	return 0;
+}
+
 int merge_toml_read(struct merge_doc *d, struct err *err)
 {
 	struct toml_section *root = arena_alloc(d->arena, sizeof *root);
 	struct reader r = {.d = d, .at = d->begin, .table = d->root, .section = root, .err = err};
 	int rc = merge_want_utf8(d, err);
 
+	if (rc == 0)
+		rc = want_no_control(d, err);
 	*root = (struct toml_section){.table = d->root, .from = d->begin, .head_to = d->begin};
 	d->root->form = TOML_HEADER;
 	d->root->more = root;
