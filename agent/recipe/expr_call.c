@@ -207,10 +207,14 @@ static int call_endswith(const struct expr *e, json_t *const *args, json_t **out
 /* In single quotes, as a shell takes it for one word whatever is in it. */
 static int call_quote(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
 {
-	struct str s = text_of(args[0]);
-	AUTO_BUF b;
+	AUTO_BUF b, plain;
+	struct str s;
 
 	buf_init(&b, EXPR_TEXT_MAX);
+	buf_init(&plain, EXPR_TEXT_MAX);
+	if (value_to_text(&(struct value){args[0], NULL}, &plain, err) < 0)
+		return origin_place(e->origin, e->arg[0]->at, err);
+	s = buf_str(&plain);
 	buf_add_char(&b, '\'');
 	for (size_t i = 0; i < s.n; i++) {
 		if (s.p[i] == '\'')
@@ -241,7 +245,7 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"basename", 1, {TEXT}, "basename(path)", call_basename, false},
 	{"startswith", 2, {TEXT, TEXT}, "startswith(text, beginning)", call_startswith, false},
 	{"endswith", 2, {TEXT, TEXT}, "endswith(text, ending)", call_endswith, false},
-	{"quote", 1, {TEXT}, "quote(text): as one word of a shell", call_quote, false},
+	{"quote", 1, {ANY}, "quote(text): as one word of a shell", call_quote, false},
 	{"exists", 1, {TEXT}, "exists(path)", NULL, true},
 	{"contains", 2, {TEXT, TEXT}, "contains(path, text)", NULL, true},
 	{"running", 1, {TEXT}, "running(process)", NULL, true},

@@ -125,8 +125,10 @@ static int load_arg(const struct loader *l, struct step *s, struct step_arg *a, 
 			a->param->about);
 	if (a->param->type == PARAM_LIST || a->param->type == PARAM_MAP)
 		return load_many(l, s->kind, a, what, may, err);
-	if ((rc = load_template(l, a->at, what, may, &a->text, err)) < 0 ||
-		(rc = check_literal(l, a, what, err)) < 0)
+	rc = load_template(l, a->at, what, may, &a->text, err);
+	if (rc < 0)
+		return err && !err->hint[0] ? load_hint(rc, err, "%s", a->param->about) : rc;
+	if ((rc = check_literal(l, a, what, err)) < 0)
 		return rc;
 	may.secret = secret;
 	if (a->param->type == PARAM_SOURCE && l->dirfd < 0)
@@ -187,7 +189,8 @@ static int check_groups(
 	if (both && count_given(map, both, &last) > 1) {
 		type_list_words(both, words, sizeof words);
 		yaml_err(l->recipe->doc, yaml_key(map, last), err, E_CONFLICT,
-			"'%s' takes %s, not both", s->kind->name, words);
+			both[1] && both[2] ? "'%s' takes one of %s" : "'%s' takes %s, not both",
+			s->kind->name, words);
 		return err_hint(err, "leave one of them out");
 	}
 	return 0;

@@ -36,6 +36,8 @@ static const struct world_case CASES[] = {
 	{"startswith('abc', 'b')", "false"},
 	{"endswith('abc', 'bc')", "true"},
 	{"endswith('c', 'bc')", "false"},
+	{"quote(12)", "\"'12'\""},
+	{"quote(params.map)", "! a map cannot be written as text"},
 	{"quote('')", "\"''\""},
 	{"quote('a b; $(x)')", "\"'a b; $(x)'\""},
 	{"quote('it' + \"'\" + 's')", "\"'it'\\\\''s'\""},
