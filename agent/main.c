@@ -8,6 +8,7 @@
 #include "agent/facts/facts.h"
 #include "agent/fetch/fetch.h"
 #include "agent/run/session.h"
+#include "agent/trial/command.h"
 #include "agent/version.h"
 
 #include <errno.h>
@@ -32,7 +33,7 @@ static const char HELP[] =
 	"                  stoika-agent-resume.service does after a boot\n"
 	"  facts [GROUP]   print what this node says of itself, as JSON\n"
 	"  gpu-probe       print the GPUs as JSON; started by facts in a process of its own\n"
-	"  fetch           download for a step; started by it in a process of its own\n"
+	"  fetch           download for a step; started by it in a process of its own\n" TRIAL_USAGE
 	"  version         print the version\n"
 	"  help            print this\n"
 	"\n"
@@ -191,6 +192,7 @@ static const struct command {
 	{"facts", cmd_facts},
 	{"gpu-probe", cmd_gpu_probe},
 	{FETCH_COMMAND, cmd_fetch},
+	{TRIAL_COMMAND, trial_main},
 	{"version", cmd_version},
 	{"help", cmd_help},
 	{"--version", cmd_version},

@@ -105,6 +105,15 @@ void drift_view_sum(const struct drift_reports *reports, struct buf *out)
 	buf_add_char(out, '\n');
 }
 
+/* A moment as all our JSON has it. */
+static void put_time(json_t *obj, const char *key, int64_t wall)
+{
+	char text[24];
+
+	clock_format(wall * CLOCK_SEC, text);
+	json_put_str(obj, key, text);
+}
+
 static json_t *finding_json(const struct drift_finding *f)
 {
 	json_t *one = json_object();
@@ -115,7 +124,7 @@ static json_t *finding_json(const struct drift_finding *f)
 	json_put_str(one, "state", f->state);
 	json_put_str(one, "why", f->why);
 	json_put_str(one, "diff", f->diff);
-	json_put_int(one, "since", f->since);
+	put_time(one, "since", f->since);
 	return one;
 }
 
@@ -125,8 +134,8 @@ json_t *drift_view_json(const struct drift_report *r)
 
 	json_put_str(obj, "node", r->node_name);
 	json_put_str(obj, "state", drift_state_name(r->state));
-	json_put_int(obj, "at", r->at);
-	json_put_int(obj, "since", r->since);
+	put_time(obj, "at", r->at);
+	put_time(obj, "since", r->since);
 	json_put_str(obj, "recipes", r->recipes);
 	json_put_str(obj, "run", r->run);
 	json_put_str(obj, "reason", r->reason);

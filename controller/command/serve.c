@@ -34,6 +34,15 @@ static void print_text(const struct turns *turns)
 	session_print_lines(&text);
 }
 
+/* Null for what was never. */
+static void put_time(json_t *obj, const char *key, int64_t wall)
+{
+	char text[24];
+
+	clock_format(wall * CLOCK_SEC, text);
+	json_object_set_new(obj, key, wall ? json_string(text) : json_null());
+}
+
 static void print_json(const struct turns *turns)
 {
 	AUTO_JSON list = json_array();
@@ -42,8 +51,8 @@ static void print_json(const struct turns *turns)
 		json_t *one = json_object();
 
 		json_put_str(one, "node", t->node->name);
-		json_put_int(one, "next", t->due);
-		json_put_int(one, "last", t->last);
+		put_time(one, "next", t->due);
+		put_time(one, "last", t->last);
 		json_put_int(one, "failed", t->failed);
 		json_array_append_new(list, one);
 	}

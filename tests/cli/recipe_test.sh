@@ -53,6 +53,28 @@ expect 2 "$STOIKA" recipe show dmo
 warns "there is no recipe 'dmo'"
 warns "did you mean 'demo'"
 
+# its own tests, on throw-away roots
+[ -x "$STOIKA_BUILD/bin/stoika-agent" ] || skip 'needs stoika-agent'
+expect 0 "$STOIKA" recipe test demo
+says '^ok .* by-hand$'
+says '^ok .* fresh$'
+says '^2 tests, 0 failed$'
+echo other > recipes/demo/tests/fresh/after/etc/demo/text
+expect 1 "$STOIKA" recipe test ./recipes/demo
+says '^FAILED .* fresh$'
+says "first run: the tree is not as it should be: 'etc/demo/text'"
+says '^2 tests, 1 failed$'
+expect 1 "$STOIKA" recipe test demo --json
+ok 'results in JSON' jq -e '[.[].good] == [true, false]' "$CHECK_DIR/out"
+echo hello > recipes/demo/tests/fresh/after/etc/demo/text
+echo 'frst: {state: ok}' >> recipes/demo/tests/fresh/case.yaml
+expect 1 "$STOIKA" recipe test demo
+says "cannot be laid: .*the case has no key 'frst'"
+sed -i '$d' recipes/demo/tests/fresh/case.yaml
+expect 2 "$STOIKA" recipe test base
+warns 'has no tests'
+STOIKA_AGENT=/nonexistent expect 2 "$STOIKA" recipe test demo
+
 # warnings
 recipe sloppy <<'EOF'
 recipe: sloppy

@@ -1,4 +1,4 @@
-#include "tests/cases/recipe/tree.h"
+#include "agent/trial/tree.h"
 
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
@@ -133,8 +133,9 @@ int tree_skeleton(const char *root, struct err *err)
 		if (symlinkat(target, fd, LINKS[i]) < 0)
 			rc = err_sys(err, errno, "cannot make the link '%s'", LINKS[i]);
 	}
+	/* in a user namespace there are no devices: a file takes what is written to it */
 	if (rc == 0 && mknodat(fd, "dev/null", S_IFCHR | 0666, makedev(1, 3)) < 0)
-		rc = err_sys(err, errno, "cannot make '/dev/null' in the root");
+		rc = tree_write(root, "dev/null", STR_LIT(""), 0666, err);
 	if (rc == 0)
 		rc = copy_tool(root, "dash", err);
 	if (rc == 0 && symlinkat("dash", fd, "usr/bin/sh") < 0)
