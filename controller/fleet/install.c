@@ -35,8 +35,9 @@
 /* Works in any login shell; says what decides the rest in one line. */
 static const char PROBE[] =
 	"sh -c 'z=no; command -v zstd >/dev/null 2>&1 && z=yes; d=/opt; [ -d $d ] || d=/; "
-	"f=$(df -Pk $d 2>/dev/null | tail -n 1 | awk \"{print \\$4}\"); "
-	"echo STOIKA-PROBE $(uname -s) $(uname -m) $(id -u) $z ${f:-0}'";
+	"f=$(df -Pk $d 2>/dev/null | tail -n 1 | awk \"{print \\$4}\"); h=none; "
+	"for s in %.*s %.*s; do [ ! -x /opt/stoika/agent-$s/bin/stoika-agent ] || h=$s; done; "
+	"echo STOIKA-PROBE $(uname -s) $(uname -m) $(id -u) $z ${f:-0} $h'";
 
 /* Reads the script from standard input, byte by byte, so that the archive behind it stays. */
 static const char FEED[] = "sh -c 'eval \"$(dd bs=1 count=%zu 2>/dev/null)\"' install.sh %s";
@@ -55,6 +56,7 @@ struct job {
 	enum job_step step;
 	struct buf said, complaint;
 	const struct agent_archive *archive;
+	bool has_agent; /* this very one is there: only keys and names are sent */
 	int64_t began;
 	struct link *link; /* NULL: no command runs */
 	int64_t started;   /* the command */
@@ -168,7 +170,8 @@ static void on_opened(void *ctx, struct link *l)
 	j->heard = 0;
 	if (j->step == JOB_SCRIPT) {
 		link_write_shared(l, str_of(INSTALL_SCRIPT));
-		link_write_shared(l, j->archive->bytes);
+		if (!j->has_agent)
+			link_write_shared(l, j->archive->bytes);
 	}
 	link_write_eof(l);
 }
@@ -221,16 +224,32 @@ static int judge_failure(struct job *j, const struct link_end *end, struct err *
 	return -(int)err->code;
 }
 
-/* "STOIKA-PROBE Linux x86_64 0 yes 123456" somewhere in what was said. */
+/* Which archive to send: the one that the node has already, else the one it can unpack. */
+static void choose_archive(struct job *j, bool zstd, const char *has)
+{
+	const struct install *in = &j->session->in;
+
+	j->has_agent = true;
+	if (strncmp(has, in->zstd.sha256, SHORT_LEN) == 0) {
+		j->archive = &in->zstd;
+	} else if (strncmp(has, in->gzip.sha256, SHORT_LEN) == 0) {
+		j->archive = &in->gzip;
+	} else {
+		j->archive = zstd ? &in->zstd : &in->gzip;
+		j->has_agent = false;
+	}
+}
+
+/* "STOIKA-PROBE Linux x86_64 0 yes 123456 none" somewhere in what was said. */
 static int judge_probe(struct job *j, struct err *err)
 {
 	const char *at = strstr(buf_text(&j->said), "STOIKA-PROBE ");
-	char kernel[32], arch[32], zstd[8];
+	char kernel[32], arch[32], zstd[8], has[SHORT_LEN + 1];
 	unsigned uid;
 	unsigned long long kilobytes;
 
-	if (!at || sscanf(at, "STOIKA-PROBE %31s %31s %u %7s %llu", kernel, arch, &uid, zstd,
-			   &kilobytes) != 5) {
+	if (!at || sscanf(at, "STOIKA-PROBE %31s %31s %u %7s %llu %12s", kernel, arch, &uid, zstd,
+			   &kilobytes, has) != 6) {
 		err_set(err, E_REMOTE, "'%s' does not run plain commands for this key: '%s'",
 			j->node->name, last_complaint(j));
 		return err_hint(err, "name a key that gets a shell: --identity FILE");
@@ -250,7 +269,7 @@ static int judge_probe(struct job *j, struct err *err)
 			j->node->name, kilobytes, FREE_KB_MIN);
 		return err_hint(err, "make room there: df -h /opt");
 	}
-	j->archive = strcmp(zstd, "yes") == 0 ? &j->session->in.zstd : &j->session->in.gzip;
+	choose_archive(j, strcmp(zstd, "yes") == 0, has);
 	return 0;
 }
 
@@ -340,6 +359,8 @@ static int judge_node(struct session *s, const struct node_row *n, struct err *e
 
 static int begin(struct session *s, const struct node_refs *nodes, struct err *err)
 {
+	const char *probe = arena_printf(
+		s->in.arena, PROBE, SHORT_LEN, s->in.zstd.sha256, SHORT_LEN, s->in.gzip.sha256);
 	int rc = store_begin(s->in.store, err);
 
 	if (rc < 0)
@@ -353,7 +374,7 @@ static int begin(struct session *s, const struct node_refs *nodes, struct err *e
 		buf_init(&j->complaint, COMPLAINT_MAX + 1);
 		rc = judge_node(s, j->node, &why);
 		if (rc == 0) {
-			start_command(j, PROBE);
+			start_command(j, probe);
 		} else if (why.code == E_BUSY || why.code == E_HOSTKEY || why.code == E_SCHEMA) {
 			fail_job(j, &why);
 			rc = 0;

@@ -13,13 +13,14 @@ short=$(echo "$sha" | cut -c1-12)
 new=$top/agent-$short
 made=$top/.new-$short.$$
 etc=/etc/stoika-agent
+units=/etc/systemd/system unit=stoika-agent-resume.service
 state=/var/lib/stoika-agent
 command='/opt/stoika/agent/bin/stoika-agent serve'
 home=$(awk -F: '$3 == 0 { print $6; exit }' /etc/passwd)
 fresh=no
 
 undo() {
-	rm -rf "$made" "$made.tar" "$top/.agent.$$" "$etc/.pub.$$" "$state/.name.$$"
+	rm -rf "$made" "$made.tar" "$top/.agent.$$" "$etc/.pub.$$" "$etc/.unit.$$" "$state/.name.$$"
 	[ -z "${keys:-}" ] || rm -f "$keys.stoika.$$"
 	[ "$fresh" = no ] || rm -rf "$new"
 }
@@ -34,7 +35,7 @@ trap 'undo; exit 1' HUP INT TERM
 mkdir -p "$top" "$etc" "$state" || fail 'cannot make the folders of the agent'
 chmod 700 "$state"
 # left by installs that were killed
-rm -rf "$top"/.new-* "$top"/.agent.* "$etc"/.pub.* "$state"/.name.*
+rm -rf "$top"/.new-* "$top"/.agent.* "$etc"/.pub.* "$etc"/.unit.* "$state"/.name.*
 # what could not be replaced at the end is found out before anything is changed
 [ -L "$top/agent" ] || [ ! -e "$top/agent" ] || fail "$top/agent is in the way: it is no link"
 for file in "$etc/controller.pub" "$state/name" "$home/.ssh/authorized_keys"; do
@@ -64,6 +65,9 @@ version=$("$new/lib/ld-linux-x86-64.so.2" --library-path "$new/lib" "$new/bin/st
 # The other files, beside their places.
 echo "$sign" > "$etc/.pub.$$" || fail "no space in $etc"
 echo "$name" > "$state/.name.$$" || fail "no space in $state"
+cat > "$etc/.unit.$$" << 'UNIT' || fail "no space in $etc"
+@INSERT@
+UNIT
 [ -d "$home/.ssh" ] || mkdir -m 700 "$home/.ssh" || fail "cannot make $home/.ssh"
 keys=$home/.ssh/authorized_keys
 [ ! -L "$keys" ] || keys=$(readlink -f "$keys") || fail "$keys leads nowhere"
@@ -100,6 +104,13 @@ else
 fi
 mv -f "$etc/.pub.$$" "$etc/controller.pub" || fail "cannot replace $etc/controller.pub"
 mv -f "$state/.name.$$" "$state/name" || fail "cannot replace $state/name"
+# A run that a reboot interrupts goes on by itself where systemd is; elsewhere by "stoika run resume".
+if [ -d "$units" ] && mkdir -p "$units/multi-user.target.wants" && mv -f "$etc/.unit.$$" "$units/$unit"; then
+	ln -sf "../$unit" "$units/multi-user.target.wants/$unit" || fail "cannot enable $unit"
+	[ ! -d /run/systemd/system ] || systemctl daemon-reload > /dev/null 2>&1 || :
+else
+	rm -f "$etc/.unit.$$"
+fi
 if command -v restorecon > /dev/null 2>&1; then
 	restorecon -R "$top" "$etc" "$state" "$home/.ssh" 2> /dev/null || :
 fi

@@ -22,32 +22,35 @@
 #define RECIPE_NAME     "stoika-agent"
 #define RECIPE_TEXT_MAX 8192
 #define STAGE           "/opt/stoika/incoming"
+#define PROGRAM         "/opt/stoika/agent-%.*s/bin/stoika-agent"
 
-/* proof: the program's path once it is there. */
-static void format_recipe(struct buf *out, const char *proof, const char *arguments)
+/* gzip, zstd: the program's path once it is there, by the archive it came in. */
+static void format_recipe(
+	struct buf *out, const char *gzip, const char *zstd, const char *arguments)
 {
 	buf_addf(out,
 		"recipe: " RECIPE_NAME "\n"
 		"about: the agent itself, put in place by the one before it\n"
 		"steps:\n"
 		"  - directory: {path: " STAGE ", mode: \"0700\"}\n"
-		"    when: not exists('%s')\n",
-		proof);
+		"    when: not exists('%s') and not exists('%s')\n",
+		gzip, zstd);
 	buf_addf(out,
 		"  - file: {path: " STAGE "/install.sh, source: install.sh, mode: \"0700\"}\n"
-		"    when: not exists('%s')\n"
+		"    when: not exists('%s') and not exists('%s')\n"
 		"  - file: {path: " STAGE "/agent.tar, source: agent.tar, mode: \"0600\"}\n"
-		"    when: not exists('%s')\n",
-		proof, proof);
+		"    when: not exists('%s') and not exists('%s')\n",
+		gzip, zstd, gzip, zstd);
 	buf_addf(out,
 		"  - command:\n"
 		"      shell: sh " STAGE "/install.sh %s < " STAGE "/agent.tar && rm -rf " STAGE
 		"\n"
 		"      creates: %s\n"
+		"    when: not exists('%s')\n"
 		"check:\n"
 		"  - name: the agent is in place\n"
-		"    expect: exists('%s')\n",
-		arguments, proof, proof);
+		"    expect: exists('%s') or exists('%s')\n",
+		arguments, gzip, zstd, gzip, zstd);
 }
 
 static int put_file(int dir, const char *name, struct str bytes, struct err *err)
@@ -59,15 +62,15 @@ static int put_file(int dir, const char *name, struct str bytes, struct err *err
 static int write_recipe(const struct install *in, const char *path, struct err *err)
 {
 	const char *parent = keys_path(in->arena, store_path(in->store), "install");
-	const char *proof = arena_printf(
-		in->arena, "/opt/stoika/agent-%.*s/bin/stoika-agent", SHORT_LEN, in->gzip.sha256);
+	const char *gzip = arena_printf(in->arena, PROGRAM, SHORT_LEN, in->gzip.sha256);
+	const char *zstd = arena_printf(in->arena, PROGRAM, SHORT_LEN, in->zstd.sha256);
 	const char *arguments = install_arguments(in, &in->gzip, "{{ node.name }}");
 	AUTO_BUF text = {0};
 	AUTO_FD dir = -1;
 	int rc;
 
 	buf_init(&text, RECIPE_TEXT_MAX);
-	format_recipe(&text, proof, arguments);
+	format_recipe(&text, gzip, zstd, arguments);
 	if ((mkdir(parent, 0700) != 0 && errno != EEXIST) ||
 		(mkdir(path, 0700) != 0 && errno != EEXIST))
 		return err_sys(err, errno, "cannot make the folder '%s'", path);
