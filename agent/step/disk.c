@@ -227,7 +227,7 @@ static bool take_partition(void *ctx, const char *name)
 	char path[256];
 	struct stat st;
 
-	snprintf(path, sizeof path, "/sys/class/block/%s/%.100s/partition", s->disk->name, name);
+	snprintf(path, sizeof path, "/sys/class/block/%.63s/%.63s/partition", s->disk->name, name);
 	if (strlen(name) < 64 && fs_stat(s->env->root, path, true, &st, NULL) == 0)
 		snprintf(s->out[s->n++], 64, "%.63s", name);
 	return s->n == s->max;
