@@ -1,7 +1,7 @@
 /*
- * execute ROOT STATE RECIPES RUN NAME... - one apply without a session, for fault injection.
+ * execute [undo|resume] ROOT STATE RECIPES RUN NAME... - one run without a session, for fault
+ * injection.
  *
- * A RUN that begins with "undo" takes back instead.
  * Prints the run's state and reason; the status is 0 for ok and changed, 1 for anything else,
  * 3 when the run could not begin.
  */

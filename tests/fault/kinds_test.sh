@@ -28,8 +28,7 @@ program() { # PATH SCRIPT
 
 systemd() { # a node whose manager answers from the files alone
 	mkdir -p run/systemd/system usr/bin
-	cp "$TOP/tests/cases/recipe/programs/systemctl" usr/bin/systemctl
-	chmod 755 usr/bin/systemctl
+	program usr/bin/systemctl "$(cat "$TOP/tests/cases/recipe/programs/systemctl")"
 	mkdir -p case/state
 }
 
@@ -53,13 +52,13 @@ execute() { # RUN [PREFIX ...]
 }
 
 tree() { # everything that a node's root says, but times
-	(cd node && find . -path ./case -prune -o -path ./run -prune -o -printf '%P %y %m %U %G %l\n' | sort &&
-		find . -path ./case -prune -o -path ./run -prune -o -type f -exec sha256sum {} + | sort)
+	(cd node && find . -path ./case -prune -o -path ./proc -prune -o -path ./run -prune -o -printf '%P %y %m %U %G %l\n' | sort &&
+		find . -path ./case -prune -o -path ./proc -prune -o -path ./run -prune -o -type f -exec sha256sum {} + | sort)
 }
 
 intact() { # WHAT: every file is the old one or the new one
-	(cd node && find . -path ./case -prune -o -path ./run -prune -o -type f -print) | while read -r file; do
-		case $file in *.stoika-tmp.*) continue ;; esac # the next replace removes it
+	(cd node && find . -path ./case -prune -o -path ./proc -prune -o -path ./run -prune -o -type f -print) | while read -r file; do
+		case $file in *.stoika-tmp.* | *.stoika-new/*) continue ;; esac # the next one removes it
 		cmp -s "node/$file" "was/$file" || cmp -s "node/$file" "want/$file" ||
 			grep -qsxF "$file" mixed || echo "$file"
 	done > torn
@@ -76,7 +75,7 @@ converges() { # WHAT
 }
 
 undoes() { # WHAT
-	execute undo-1 || fail "$1: undo fails: $(cat apply.out apply.err)"
+	"$EXECUTE" undo node state recipes undone demo > apply.out 2> apply.err || fail "$1: undo fails: $(cat apply.out apply.err)"
 	tree > tree.now
 	cmp -s tree.was tree.now || fail "$1: undo leaves another tree: $(diff tree.was tree.now | head -n 5)"
 }
