@@ -1,6 +1,7 @@
 /* audit - is the site's power, cooling and space right, what fits, what changed. */
 #include "agent/base/clock.h"
 #include "controller/command/audit_answer.h"
+#include "controller/command/lang.h"
 #include "controller/command/past.h"
 #include "controller/command/table.h"
 #include "inventory/audit/reach.h"
@@ -9,30 +10,10 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define TEXT_MAX      ((size_t)256 << 20)
 #define FIX_SITE_MAX  100 /* racks; in a larger site a rack that is named is mended by itself */
 #define FIX_RACKS_MAX 10  /* worst first; a rack that is named always gets its fixes */
-
-static int opts_of(const struct invocation *inv, struct report_opts *out, struct err *err)
-{
-	const char *lang = option_get(inv, "lang");
-	struct winsize size;
-
-	*out = (struct report_opts){
-		.json = inv->json, .lang = lang ? text_lang_find(lang) : text_lang_env()};
-	if (out->lang == LANG_N) {
-		err_set(err, E_SYNTAX, "there is no language '%s'", lang);
-		return err_hint(err, "en or ru");
-	}
-	if (isatty(STDOUT_FILENO))
-		out->width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col
-				     ? size.ws_col
-				     : 80;
-	return 0;
-}
 
 /* --- the site --- */
 
@@ -247,7 +228,7 @@ static int answer_audit(const struct invocation *inv, const struct model *m, con
 	int rc;
 
 	buf_init(&text, TEXT_MAX);
-	rc = opts_of(inv, &o, err);
+	rc = lang_opts(inv, &o, err);
 	if (rc == 0)
 		rc = audit_run(m, &q->opts, &a, err);
 	if (rc == 0)
@@ -302,18 +283,21 @@ static int answer_fit(const struct invocation *inv, struct model *m, const struc
 	const char *number = option_get(inv, "count");
 	uint64_t count = 0;
 	struct fit f = {0};
+	struct report_opts o;
 	AUTO_BUF text = {0};
 	size_t type;
-	int rc;
+	int rc = lang_opts(inv, &o, err);
 
 	buf_init(&text, TEXT_MAX);
+	if (rc < 0)
+		return rc;
 	if (number && (!str_to_u64(str_of(number), &count) || count == 0 || count > 100000))
 		return err_set(err, E_SYNTAX, "--count is a number of devices, not '%s'", number);
 	rc = find_type(m, option_get(inv, "fit"), &type, err);
 	if (rc == 0)
 		rc = fit_find(m, &q->opts, type, (unsigned)count, &f, err);
 	if (rc == 0) {
-		answer_print_fit(&f, inv->json, &text);
+		answer_print_fit(&f, &o, &text);
 		session_print(&text);
 		*failed = count ? f.total < count : f.total == 0;
 	}
@@ -326,14 +310,16 @@ static int answer_restart(const struct invocation *inv, const struct model *m,
 {
 	struct restart_plan plan = {.batches = 0};
 	struct audit a = {0};
+	struct report_opts o;
 	AUTO_BUF text = {0};
-	int rc;
+	int rc = lang_opts(inv, &o, err);
 
 	buf_init(&text, TEXT_MAX);
-	rc = audit_run(m, &q->opts, &a, err);
+	if (rc == 0)
+		rc = audit_run(m, &q->opts, &a, err);
 	if (rc == 0) {
 		restart_make(&a, &plan);
-		answer_print_restart(m, &plan, inv->json, &text);
+		answer_print_restart(m, &plan, &o, &text);
 		session_print(&text);
 	}
 	restart_done(&plan);
@@ -383,6 +369,7 @@ static int run_diff(struct invocation *inv)
 	struct model *m[2] = {NULL, NULL};
 	struct audit a[2] = {{0}, {0}};
 	struct audit_opts o = {.policy = option_get(inv, "policy")};
+	struct report_opts look;
 	struct audit_diff d = {0};
 	AUTO_BUF text = {0};
 	struct err err;
@@ -390,6 +377,8 @@ static int run_diff(struct invocation *inv)
 
 	buf_init(&text, TEXT_MAX);
 	rc = read_basis(inv, &o, &err);
+	if (rc == 0)
+		rc = lang_opts(inv, &look, &err);
 	for (int i = 0; i < 2 && rc == 0; i++) {
 		rc = past_load_named(inv, inv->args[i], option_get(inv, "site"), &m[i], &err);
 		if (rc == 0)
@@ -397,7 +386,7 @@ static int run_diff(struct invocation *inv)
 	}
 	if (rc == 0) {
 		diff_make(&a[0], &a[1], &d);
-		answer_print_diff(&d, inv->json, &text);
+		answer_print_diff(&d, &look, &text);
 		session_print(&text);
 	}
 	diff_done(&d);
@@ -438,7 +427,7 @@ static const struct option AUDIT_OPTIONS[] = {
 	{"html", 0, "FILE", "write a page with the racks drawn", false},
 	{"md", 0, "FILE", "write Markdown", false},
 	{"xlsx", 0, "FILE", "write a spreadsheet", false},
-	{"lang", 0, "L", "en or ru; by the locale if not given", false},
+	LANG_OPTION,
 	{0},
 };
 
@@ -458,7 +447,7 @@ static const struct option DIFF_OPTIONS[] = {
 	POLICY_OPTION,
 	BASIS_OPTION,
 	{"site", 's', "SITE", "of several in the database", false},
-	{"lang", 0, "L", "en or ru; by the locale if not given", false},
+	LANG_OPTION,
 	{0},
 };
 

@@ -3,36 +3,69 @@
 
 #include "agent/base/buf.h"
 #include "agent/base/json.h"
+#include "controller/command/lang.h"
+#include "inventory/report/number.h"
+#include "inventory/report/phrase.h"
 
 #include <math.h>
-
-#define WIDTH 80
+#include <stdio.h>
 
 static void put_number(json_t *obj, const char *key, double v)
 {
 	json_object_set_new(obj, key, isnan(v) ? json_null() : json_real(v));
 }
 
-/* Words of text, lines broken before WIDTH, each begun with indent blanks. */
-static void add_wrapped(struct buf *out, unsigned indent, const char *text)
+/* A count as text, for as long as its statement lasts. */
+struct number {
+	char text[24];
+};
+static struct number number(unsigned long n)
 {
-	struct str rest = str_of(text), word;
-	unsigned at = WIDTH;
+	struct number x;
 
-	while (str_next(&rest, ' ', &word)) {
-		if (at + word.n + 1 > WIDTH) {
-			buf_addf(out, "%s%*s", at == WIDTH ? "" : "\n", (int)indent, "");
-			at = indent;
-		} else {
-			buf_add_char(out, ' ');
-			at++;
-		}
-		buf_add_printable(out, word);
-		at += (unsigned)word.n;
-		if (at == WIDTH)
-			at--;
+	snprintf(x.text, sizeof x.text, "%lu", n);
+	return x;
+}
+#define N(n) number(n).text
+
+static void add_phrase(struct buf *out, unsigned indent, enum text_lang lang, const char *text)
+{
+	AUTO_BUF words;
+
+	buf_init(&words, 1u << 14);
+	phrase_add(&words, lang, text);
+	lang_add_wrapped(out, indent, buf_text(&words));
+}
+
+/* "feed 'A' after the loss of feed 'B': 22 A ...": what it is about, then the arithmetic. */
+static void add_reason(struct buf *out, enum text_lang lang, const char *text)
+{
+	static const char after[] = " after the loss of ";
+	const struct str all = str_of(text);
+	const size_t colon = str_find_str(all, STR_LIT("': "));
+	struct str about = str_first(all, colon == STR_NONE ? 0 : colon + 1);
+	const size_t loss = str_find_str(about, STR_LIT(after));
+	AUTO_BUF subject, lost, words, piece;
+
+	buf_init(&subject, 4096);
+	buf_init(&lost, 4096);
+	buf_init(&words, 1u << 15);
+	buf_init(&piece, 4096);
+	if (loss != STR_NONE) {
+		buf_add_str(&piece, str_from(about, loss + sizeof after - 1));
+		phrase_add(&lost, lang, buf_text(&piece));
+		buf_clear(&piece);
+		about = str_first(about, loss);
 	}
-	buf_add_char(out, '\n');
+	buf_add_str(&piece, about);
+	phrase_add(&subject, lang, buf_text(&piece));
+	if (loss != STR_NONE)
+		TEXT_FILL(&words, lang, TEXT_FIT_AFTER, buf_text(&subject), buf_text(&lost));
+	else
+		buf_add_str(&words, buf_str(&subject));
+	buf_add_text(&words, colon == STR_NONE ? "" : ": ");
+	phrase_add(&words, lang, text + (colon == STR_NONE ? 0 : colon + 3));
+	lang_add_wrapped(out, 4, buf_text(&words));
 }
 
 /* --- fit --- */
@@ -109,42 +142,60 @@ static void fit_json(const struct fit *f, struct buf *out)
 	json_decref(o);
 }
 
-static void fit_rack_text(const struct fit *f, const struct fit_rack *r, struct buf *out)
+static void fit_rack_text(
+	const struct fit *f, const struct fit_rack *r, enum text_lang lang, struct buf *out)
 {
-	buf_addf(out, "%s: %u more", rack_name(f, r->rack), r->n);
+	AUTO_BUF line;
+
+	buf_init(&line, 1u << 16);
+	TEXT_FILL(&line, lang, TEXT_FIT_RACK, rack_name(f, r->rack), N(r->n));
 	if (r->n) {
-		buf_addf(out, ", then %s; at unit", audit_verdict_name(r->after));
+		text_add(&line, lang, TEXT_FIT_THEN, text_verdict(lang, r->after));
 		vec_each(&f->places, const struct fit_place, p)
 			if (p->rack == r->rack)
-				buf_addf(out, " %u", p->unit);
+				buf_addf(&line, " %u", p->unit);
 	}
-	buf_add_char(out, '\n');
+	lang_add_wrapped(out, 0, buf_text(&line));
+	buf_clear(&line);
 	if (r->limit != RULE_N) {
-		buf_addf(out, "  the next one fails %s:\n", audit_rule_name(r->limit));
-		add_wrapped(out, 4, r->text);
+		text_add(&line, lang, TEXT_FIT_NEXT, text_rule_title(lang, r->limit));
+		lang_add_wrapped(out, 2, buf_text(&line));
+		add_reason(out, lang, r->text);
+		buf_clear(&line);
 	}
-	if (r->move != MODEL_NONE)
-		buf_addf(out, "  move '%s' from unit %u to %u, then one goes to unit %u\n",
-			f->model->devices.at[r->move].name, r->move_from, r->move_to, r->then_at);
+	if (r->move != MODEL_NONE) {
+		TEXT_FILL(&line, lang, TEXT_FIT_MOVE, f->model->devices.at[r->move].name,
+			N(r->move_from), N(r->move_to), N(r->then_at));
+		lang_add_wrapped(out, 2, buf_text(&line));
+	}
 }
 
-void answer_print_fit(const struct fit *f, bool json, struct buf *out)
+void answer_print_fit(const struct fit *f, const struct report_opts *o, struct buf *out)
 {
-	if (json) {
+	const char *type = f->model->types.at[f->type].name;
+	AUTO_BUF line;
+
+	buf_init(&line, 4096);
+	if (o->json) {
 		fit_json(f, out);
 		return;
 	}
-	buf_addf(out, "%u ", f->total);
 	if (f->asked)
-		buf_addf(out, "of %u ", f->asked);
-	buf_addf(out, "more '%s' fit\n", f->model->types.at[f->type].name);
+		TEXT_FILL(&line, o->lang, TEXT_FIT_OF, N(f->total), N(f->asked), type);
+	else if (f->total)
+		TEXT_FILL(&line, o->lang, TEXT_FIT_MORE, N(f->total), type);
+	else
+		text_add(&line, o->lang, TEXT_FIT_NONE, type);
+	lang_add_wrapped(out, 0, buf_text(&line));
+	buf_clear(&line);
 	if (f->given_back) {
-		buf_addf(out, "the racks would take %u more, but the site fails %s:\n",
-			f->given_back, audit_rule_name(f->site_limit));
-		add_wrapped(out, 4, f->site_text ? f->site_text : "");
+		TEXT_FILL(&line, o->lang, TEXT_FIT_GIVEN_BACK, N(f->given_back),
+			text_rule_title(o->lang, f->site_limit));
+		lang_add_wrapped(out, 0, buf_text(&line));
+		add_reason(out, o->lang, f->site_text ? f->site_text : "");
 	}
 	vec_each(&f->racks, const struct fit_rack, r)
-		fit_rack_text(f, r, out);
+		fit_rack_text(f, r, o->lang, out);
 }
 
 /* --- restart --- */
@@ -173,27 +224,29 @@ static void restart_json(const struct model *m, const struct restart_plan *p, st
 	json_decref(o);
 }
 
-void answer_print_restart(
-	const struct model *m, const struct restart_plan *p, bool json, struct buf *out)
+void answer_print_restart(const struct model *m, const struct restart_plan *p,
+	const struct report_opts *o, struct buf *out)
 {
 	AUTO_BUF line = {0};
 
 	buf_init(&line, out->cap);
-	if (json) {
+	if (o->json) {
 		restart_json(m, p, out);
 		return;
 	}
-	buf_addf(out, "devices: %zu, batches: %u; each waits until the one before has started\n",
-		p->steps.n, p->batches);
+	TEXT_FILL(&line, o->lang, TEXT_RESTART_HEAD, N(p->steps.n), N(p->batches));
+	lang_add_wrapped(out, 0, buf_text(&line));
+	buf_clear(&line);
 	for (size_t i = 0; i < p->steps.n; i++) {
 		const struct restart_step *s = &p->steps.at[i];
 
 		buf_addf(&line, "%s%s%s", line.n ? " " : "", m->devices.at[s->device].name,
-			s->trips ? " (too much for its breaker even alone)" : "");
+			s->trips ? text_get(o->lang, TEXT_RESTART_TRIPS) : "");
 		if (i + 1 < p->steps.n && p->steps.at[i + 1].batch == s->batch)
 			continue;
-		buf_addf(out, "batch %u:\n", s->batch);
-		add_wrapped(out, 4, buf_text(&line));
+		text_add(out, o->lang, TEXT_RESTART_BATCH, N(s->batch));
+		buf_add_char(out, '\n');
+		lang_add_wrapped(out, 4, buf_text(&line));
 		buf_clear(&line);
 	}
 }
@@ -230,41 +283,58 @@ static void diff_json(const struct audit_diff *d, struct buf *out)
 	json_decref(o);
 }
 
-static void change_text(const struct audit_change *c, struct buf *out)
+/* "  r1: feed after a loss, feed 'A1': " and what it turns from and to. */
+static void add_change(const struct audit_change *c, enum text_lang lang, struct buf *out)
 {
-	const char *where = c->rack ? c->rack : "site";
+	const char *where = c->rack ? c->rack : text_get(lang, TEXT_DIFF_SITE);
+	AUTO_BUF was, is, line;
 
-	switch (c->kind) {
-	case DIFF_RACK_NEW:
-		buf_addf(out, "+ %s: new, %s\n", where, audit_verdict_name(c->after));
-		return;
-	case DIFF_RACK_GONE:
-		buf_addf(out, "- %s: gone, was %s\n", where, audit_verdict_name(c->before));
-		return;
-	case DIFF_RACK:
-		buf_addf(out, "%s: %s -> %s\n", where, audit_verdict_name(c->before),
-			audit_verdict_name(c->after));
-		return;
-	case DIFF_VALUE:
-		buf_addf(out, "  %s: %s %s: %.2f -> %.2f %s\n", where, audit_rule_name(c->rule),
-			c->subject, c->was, c->is, c->unit);
-		return;
-	default:
-		buf_addf(out, "  %s: %s %s: %s -> %s\n", where, audit_rule_name(c->rule),
-			c->subject, audit_verdict_name(c->before), audit_verdict_name(c->after));
-		add_wrapped(out, 4, c->text);
+	buf_init(&was, 256);
+	buf_init(&is, 256);
+	buf_init(&line, 1u << 14);
+	if (c->rule < RULE_N) {
+		buf_addf(&line, "%s: %s, ", where, text_rule_title(lang, c->rule));
+		phrase_add(&line, lang, c->subject ? c->subject : "");
+		buf_add_text(&line, ": ");
+	} else {
+		buf_addf(&line, "%s: ", where);
 	}
+	if (c->kind == DIFF_VALUE) {
+		number_add(&was, lang, c->was, number_decimals(c->unit));
+		number_add_unit(&is, lang, c->is, c->unit);
+	} else {
+		buf_add_text(&was, text_verdict(lang, c->before));
+		buf_add_text(&is, text_verdict(lang, c->after));
+	}
+	TEXT_FILL(&line, lang, TEXT_DIFF_TURNS, buf_text(&was), buf_text(&is));
+	lang_add_wrapped(out, c->rule < RULE_N ? 2 : 0, buf_text(&line));
 }
 
-void answer_print_diff(const struct audit_diff *d, bool json, struct buf *out)
+static void change_text(const struct audit_change *c, enum text_lang lang, struct buf *out)
 {
-	if (json) {
+	const char *where = c->rack ? c->rack : text_get(lang, TEXT_DIFF_SITE);
+
+	if (c->kind == DIFF_RACK_NEW)
+		TEXT_FILL(out, lang, TEXT_DIFF_NEW, where, text_verdict(lang, c->after));
+	else if (c->kind == DIFF_RACK_GONE)
+		TEXT_FILL(out, lang, TEXT_DIFF_GONE, where, text_verdict(lang, c->before));
+	else
+		add_change(c, lang, out);
+	if (c->kind == DIFF_RACK_NEW || c->kind == DIFF_RACK_GONE)
+		buf_add_char(out, '\n');
+	else if (c->kind != DIFF_RACK && c->kind != DIFF_VALUE)
+		add_phrase(out, 4, lang, c->text);
+}
+
+void answer_print_diff(const struct audit_diff *d, const struct report_opts *o, struct buf *out)
+{
+	if (o->json) {
 		diff_json(d, out);
 		return;
 	}
-	buf_addf(out, "%s -> %s: %u racks better, %u worse, %zu changes\n",
-		audit_verdict_name(d->before), audit_verdict_name(d->after), d->better, d->worse,
-		d->changes.n);
+	TEXT_FILL(out, o->lang, TEXT_DIFF_HEAD, text_verdict(o->lang, d->before),
+		text_verdict(o->lang, d->after), N(d->better), N(d->worse), N(d->changes.n));
+	buf_add_char(out, '\n');
 	vec_each(&d->changes, const struct audit_change, c)
-		change_text(c, out);
+		change_text(c, o->lang, out);
 }

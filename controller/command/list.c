@@ -1,39 +1,26 @@
 /* list - racks with their power and space, nodes, runs; one row each. */
 #include "agent/base/clock.h"
 #include "controller/command/drift_view.h"
+#include "controller/command/lang.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/report/report.h"
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #define TEXT_MAX (256u << 20)
 
-static struct report_opts opts_of(const struct invocation *inv)
+static int list_racks(const struct invocation *inv, struct store *s, const struct report_opts *o,
+	struct buf *out, struct err *err)
 {
-	struct report_opts o = {.json = inv->json, .lang = text_lang_env()};
-	struct winsize size;
-
-	if (isatty(STDOUT_FILENO))
-		o.width = ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col ? size.ws_col
-										      : 80;
-	return o;
-}
-
-static int list_racks(
-	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
-{
-	const struct report_opts o = opts_of(inv);
 	struct rack_loads loads = VEC_INIT;
 	struct model *m = NULL;
 	int rc = store_load_model(s, inv->n_args > 1 ? inv->args[1] : NULL, &m, err);
 
 	if (rc == 0) {
 		rack_loads_make(m, BASIS_MAX, &loads);
-		report_racks(m, &loads, &o, out);
+		report_racks(m, &loads, o, out);
 	}
 	rack_loads_done(&loads);
 	model_free(m);
@@ -41,10 +28,9 @@ static int list_racks(
 }
 
 /* The rows that a range means, in the range's own order of names. */
-static int list_nodes(
-	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+static int list_nodes(const struct invocation *inv, struct store *s, const struct report_opts *o,
+	struct buf *out, struct err *err)
 {
-	const struct report_opts o = opts_of(inv);
 	struct node_rows rows = VEC_INIT, chosen = VEC_INIT;
 	struct node_refs refs = VEC_INIT;
 	int rc;
@@ -56,17 +42,16 @@ static int list_nodes(
 	for (size_t i = 0; rc == 0 && i < refs.n; i++)
 		*vec_push(&chosen) = *refs.at[i];
 	if (rc == 0)
-		report_nodes(&chosen, clock_wall() / CLOCK_SEC, &o, out);
+		report_nodes(&chosen, clock_wall() / CLOCK_SEC, o, out);
 	vec_done(&refs);
 	vec_done(&rows);
 	vec_done(&chosen);
 	return rc;
 }
 
-static int list_runs(
-	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+static int list_runs(const struct invocation *inv, struct store *s, const struct report_opts *o,
+	struct buf *out, struct err *err)
 {
-	const struct report_opts o = opts_of(inv);
 	struct run_rows rows = VEC_INIT;
 	const char *limit = option_get(inv, "limit");
 	uint64_t n = 20;
@@ -77,30 +62,37 @@ static int list_runs(
 	if (rc == 0)
 		rc = store_runs(s, inv->arena, (unsigned)n, &rows, err);
 	if (rc == 0)
-		report_runs(&rows, clock_wall() / CLOCK_SEC, &o, out);
+		report_runs(&rows, clock_wall() / CLOCK_SEC, o, out);
 	vec_done(&rows);
 	return rc;
 }
 
-static int list_versions(
-	const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+static int list_versions(const struct invocation *inv, struct store *s, const struct report_opts *o,
+	struct buf *out, struct err *err)
 {
-	const struct report_opts o = opts_of(inv);
 	struct store_versions rows = VEC_INIT;
 	const int rc = store_version_list(
 		s, inv->arena, inv->n_args > 1 ? inv->args[1] : NULL, &rows, err);
 
 	if (rc == 0)
-		report_versions(&rows, &o, out);
+		report_versions(&rows, o, out);
 	vec_done(&rows);
 	return rc;
 }
 
+static int list_drift(const struct invocation *inv, struct store *s, const struct report_opts *o,
+	struct buf *out, struct err *err)
+{
+	(void)o;
+	return drift_view_list(inv, s, out, err);
+}
+
 static const struct noun {
 	const char *name;
-	int (*list)(const struct invocation *, struct store *, struct buf *, struct err *);
+	int (*list)(const struct invocation *, struct store *, const struct report_opts *,
+		struct buf *, struct err *);
 } NOUNS[] = {{"racks", list_racks}, {"nodes", list_nodes}, {"runs", list_runs},
-	{"versions", list_versions}, {"drift", drift_view_list}};
+	{"versions", list_versions}, {"drift", list_drift}};
 
 static int unknown_noun(const char *word, struct err *err)
 {
@@ -117,6 +109,7 @@ static int run_noun(const struct invocation *inv, const char *word)
 {
 	const struct noun *noun = NULL;
 	struct store *s = NULL;
+	struct report_opts o;
 	AUTO_BUF text = {0};
 	struct err err;
 	int rc;
@@ -125,9 +118,11 @@ static int run_noun(const struct invocation *inv, const char *word)
 		if (strcmp(NOUNS[i].name, word) == 0)
 			noun = &NOUNS[i];
 	buf_init(&text, TEXT_MAX);
-	rc = noun ? session_open(inv, STORE_READ, &s, &err) : unknown_noun(word, &err);
+	rc = noun ? lang_opts(inv, &o, &err) : unknown_noun(word, &err);
+	if (rc == 0)
+		rc = session_open(inv, STORE_READ, &s, &err);
 	if (noun && rc == 0)
-		rc = noun->list(inv, s, &text, &err);
+		rc = noun->list(inv, s, &o, &text, &err);
 	if (rc == 0 && inv->json)
 		session_print(&text);
 	else if (rc == 0)
@@ -148,6 +143,7 @@ static int run_run_list(struct invocation *inv)
 
 static const struct option LIMIT[] = {
 	{"limit", 'n', "N", "at most N runs, newest first; 20 if not given", false},
+	LANG_OPTION,
 	{0},
 };
 

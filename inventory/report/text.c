@@ -99,18 +99,26 @@ const char *text_get(enum text_lang lang, enum text_key key)
 	return lang < LANG_N && key < TEXT_N ? TEXTS[key][lang] : "?";
 }
 
+void text_fill(struct buf *out, enum text_lang lang, enum text_key key, const char *const *values,
+	size_t n)
+{
+	struct str rest = str_of(text_get(lang, key));
+
+	for (size_t i = 0; i < n; i++) {
+		const size_t at = str_find_str(rest, STR_LIT("{}"));
+
+		if (at == STR_NONE)
+			break;
+		buf_add_str(out, str_first(rest, at));
+		buf_add_text(out, values[i]);
+		rest = str_from(rest, at + 2);
+	}
+	buf_add_str(out, rest);
+}
+
 void text_add(struct buf *out, enum text_lang lang, enum text_key key, const char *value)
 {
-	const struct str text = str_of(text_get(lang, key));
-	const size_t at = str_find_str(text, STR_LIT("{}"));
-
-	if (at == STR_NONE) {
-		buf_add_str(out, text);
-		return;
-	}
-	buf_add_str(out, str_first(text, at));
-	buf_add_text(out, value);
-	buf_add_str(out, str_from(text, at + 2));
+	text_fill(out, lang, key, &value, 1);
 }
 
 /* 1, 21, 101 стойка; 2 .. 4, 22 стойки; 5 .. 20, 25, 111 стоек. */

@@ -34,6 +34,13 @@ const char *text_get(enum text_lang lang, enum text_key key); /* "?" for a key t
 /* Appends it with value in the place of "{}". */
 void text_add(struct buf *out, enum text_lang lang, enum text_key key, const char *value);
 
+/* The same for several values, one for each "{}". */
+void text_fill(struct buf *out, enum text_lang lang, enum text_key key, const char *const *values,
+	size_t n);
+#define TEXT_FILL(out, lang, key, ...)                                \
+	text_fill(out, lang, key, (const char *const[]){__VA_ARGS__}, \
+		sizeof((const char *const[]){__VA_ARGS__}) / sizeof(const char *))
+
 /* "2 racks", "5 стоек": the number and the word in the form that goes with it. */
 enum text_count {
 	COUNT_RACKS,

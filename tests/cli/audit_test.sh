@@ -38,7 +38,7 @@ expect 0 "$STOIKA" audit --file site.yaml r1
 
 expect 0 "$STOIKA" audit --file site.yaml --fit box
 says '^1 more .box. fit'
-says 'the next one fails feed_failover'
+says "the next one fails 'feed after a loss'"
 expect 1 "$STOIKA" audit --file site.yaml --fit box --count 9
 says '^1 of 9 more'
 expect 0 "$STOIKA" audit --file site.yaml --fit box --count 1 --json
@@ -93,3 +93,29 @@ expect 1 "$STOIKA" audit --file site.yaml --lose A --lose pb --no-fixes
 says '^ *feed.A, PDU.pb$'
 ok 'all that is lost is in the JSON' sh -c '"$0" audit --file site.yaml --lose A --lose pb --json |
 	jq -e "[.. | objects | select(.losses) | .losses[].name] | (index(\"A\") != null) and (index(\"pb\") != null)"' "$STOIKA"
+
+# and in Russian, by --lang and by the locale
+expect 0 "$STOIKA" audit --file site.yaml --fit box --lang ru
+says 'поместится ещё 1 шт. «box»'
+says 'следующему мешает правило «ввод в послеаварийном режиме»'
+says 'ввод «A» после потери .ввод «B».: '
+expect 0 "$STOIKA" audit --file site.yaml --restart --lang ru
+says 'этап 1:'
+expect 1 env LANG=ru_RU.UTF-8 "$STOIKA" audit diff site.yaml heavy.yaml
+says '^r1: НОРМА → НАРУШЕНИЕ'
+says 'изменений: [0-9]'
+unsaid '[a-z]{4,} [a-z]{4,}'
+expect 0 "$STOIKA" --db case.db show r1 --lang ru
+says '^стойка r1, площадка case: ПЕРЕГРУЗ'
+says 'подряд свободно'
+expect 0 "$STOIKA" --db case.db show r1
+says '^rack r1, site case: OVER'
+expect 0 "$STOIKA" --db case.db list racks --lang ru
+says '^СТОЙКА'
+expect 2 "$STOIKA" --db case.db show r1 --lang xx
+for words in 'audit --file site.yaml --fit box' 'audit --file site.yaml --restart' \
+	'audit diff site.yaml heavy.yaml' '--db case.db show r1' '--db case.db list racks'; do
+	# shellcheck disable=SC2086
+	"$STOIKA" $words --lang ru | awk -v most=80 '{ gsub(/[\x80-\xbf]/, ""); if (length($0) > most) print }' > long
+	ok "within 80 columns: $words" test ! -s long
+done
