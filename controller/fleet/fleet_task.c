@@ -352,10 +352,10 @@ void task_start(struct task *t)
 	const struct node_row *n = t->node;
 	const struct link_target target = {
 		.name = n->name,
-		.address = n->address,
+		.address = n->address ? n->address : "",
 		.port = n->port ? n->port : 22,
 		.user = n->user && *n->user ? n->user : "root",
-		.host_key = n->host_key,
+		.host_key = n->host_key ? n->host_key : "",
 		.command = AGENT_COMMAND,
 	};
 
