@@ -457,6 +457,7 @@ int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct 
 	int rc = 0;
 
 	s->paused = false;
+	settle(s); /* what was written since the last call */
 	while (rc == 0 && !s->paused && s->waiting.n + s->open.n > 0) {
 		start_waiting(s);
 		rc = wait_events(s, due, err);

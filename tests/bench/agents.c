@@ -22,12 +22,15 @@
 #define PLAN_HASH "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"
 #define EVENTS    256
 #define READ_SIZE 65536
+#define PART      2000 /* agents of one child */
+#define PARTS_MAX 32
 
 struct agents {
 	unsigned n;
 	int *fd; /* ours, -1 once handed out */
-	pid_t child;
-	int control; /* to the child: "leave FROM TO" */
+	unsigned parts;
+	pid_t child[PARTS_MAX];
+	int control[PARTS_MAX]; /* to each child: the first and last that leave */
 	struct link_transport transport;
 };
 
@@ -241,18 +244,13 @@ static void allow_files(unsigned n)
 	}
 }
 
-struct agents *agents_start(unsigned n, const char *key)
+/* One child for a part of them, so that both ends of all never are in one process. */
+static void start_part(struct agents *a, unsigned part, struct sign_key *key)
 {
-	struct agents *a = xcalloc(1, sizeof *a);
-	struct server s = {.n = n, .all = xcalloc(n + 1, sizeof *s.all)};
+	const unsigned first = part * PART, n = a->n - first < PART ? a->n - first : PART;
+	struct server s = {.key = key, .n = n, .all = xcalloc(n + 1, sizeof *s.all)};
 	int control[2];
 
-	allow_files(2 * n + 100);
-	a->n = n;
-	a->fd = xcalloc(n + 1, sizeof *a->fd);
-	a->transport = (struct link_transport){connect_agent, a};
-	if (key && sign_key_parse_public(str_of(key), &s.key, NULL) < 0)
-		exit(2);
 	for (unsigned i = 0; i < n; i++) {
 		int pair[2];
 
@@ -260,25 +258,42 @@ struct agents *agents_start(unsigned n, const char *key)
 			perror("agents: socketpair");
 			exit(2);
 		}
-		a->fd[i] = pair[0];
+		a->fd[first + i] = pair[0];
 		s.all[i].fd = pair[1];
 	}
 	if (socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, control) != 0)
 		exit(2);
-	a->control = control[0];
-	a->child = fork();
-	if (a->child == 0) {
+	a->control[part] = control[0];
+	a->child[part] = fork();
+	if (a->child[part] == 0) {
 		prctl(PR_SET_PDEATHSIG, SIGKILL);
-		close(control[0]);
-		for (unsigned i = 0; i < n; i++)
+		for (unsigned i = 0; i <= part; i++)
+			close(a->control[i]);
+		for (unsigned i = 0; i < first + n; i++)
 			close(a->fd[i]);
 		serve(&s, control[1]);
 	}
 	close(control[1]);
 	for (unsigned i = 0; i < n; i++)
 		close(s.all[i].fd);
-	sign_key_free(s.key);
 	free(s.all);
+}
+
+struct agents *agents_start(unsigned n, const char *key)
+{
+	struct agents *a = xcalloc(1, sizeof *a);
+	struct sign_key *verify = NULL;
+
+	a->n = n;
+	a->parts = (n + PART - 1) / PART;
+	if (a->parts > PARTS_MAX || (key && sign_key_parse_public(str_of(key), &verify, NULL) < 0))
+		exit(2);
+	allow_files(n + 2 * PART + 100);
+	a->fd = xcalloc(n + 1, sizeof *a->fd);
+	a->transport = (struct link_transport){connect_agent, a};
+	for (unsigned part = 0; part < a->parts; part++)
+		start_part(a, part, verify);
+	sign_key_free(verify);
 	return a;
 }
 
@@ -289,17 +304,23 @@ const struct link_transport *agents_transport(struct agents *a)
 
 void agents_leave(struct agents *a, unsigned from, unsigned to)
 {
-	const unsigned range[2] = {from, to};
+	for (unsigned part = 0; part < a->parts; part++) {
+		const unsigned first = part * PART;
+		const unsigned range[2] = {
+			from > first ? from - first : 1, to > first ? to - first : 0};
 
-	if (send(a->control, range, sizeof range, MSG_NOSIGNAL) < 0)
-		perror("agents: control");
+		if (send(a->control[part], range, sizeof range, MSG_NOSIGNAL) < 0)
+			perror("agents: control");
+	}
 }
 
 void agents_stop(struct agents *a)
 {
-	kill(a->child, SIGKILL);
-	waitpid(a->child, NULL, 0);
-	close(a->control);
+	for (unsigned part = 0; part < a->parts; part++) {
+		kill(a->child[part], SIGKILL);
+		waitpid(a->child[part], NULL, 0);
+		close(a->control[part]);
+	}
 	for (unsigned i = 0; i < a->n; i++)
 		if (a->fd[i] >= 0)
 			close(a->fd[i]);

@@ -1,9 +1,9 @@
 /*
- * agents - thousands of simulated agents in one child process, behind socket pairs.
+ * agents - thousands of simulated agents in child processes, behind socket pairs.
  *
  * They speak the wire protocol as a node's agent does and have nothing to do: each
  * order is answered by a final frame at once, each "again" by a short one. What
- * they cost is the child's, so the controller can be measured alone. A signature
+ * they cost is the children's, so the controller can be measured alone. A signature
  * is verified when a key is given.
  */
 #pragma once
@@ -12,7 +12,7 @@
 
 struct agents;
 
-/* n streams; the child serves them all until agents_stop. key: the controller's public key text,
+/* n streams; children serve them until agents_stop. key: the controller's public key text,
  * or NULL: signatures are not looked at. */
 struct agents *agents_start(unsigned n, const char *key);
 /* For link_set_opts: link i of "nI" (its name's number from 1) gets stream i. A stream can be used
