@@ -8,7 +8,7 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 EXECUTE=$STOIKA_BUILD/bin/execute
 SAMPLE=6 # calls of each kind without --long
 CALLS='write openat openat2 fsync fdatasync renameat renameat2 unlinkat mkdirat symlinkat fchmod fchown ftruncate'
-FAULTS='ENOSPC EIO'
+FAULTS='ENOSPC EIO EROFS EMFILE' # all of them at each place with --long, else in turn
 
 [ -x "$EXECUTE" ] || skip "no $EXECUTE"
 command -v strace > /dev/null || skip 'needs strace'
@@ -94,6 +94,12 @@ places() { # COUNT: which of them to disturb
 	fi
 }
 
+turns=0
+turn() { # which faults to try now
+	[ -z "$STOIKA_LONG" ] || { echo "$FAULTS" && return; }
+	echo "$FAULTS" | cut -d' ' -f$((turns % 4 + 1))
+}
+
 fresh
 cp -a node was
 ok 'an undisturbed apply' apply first strace -o calls -e "trace=$(echo "$CALLS" | tr ' ' ,)"
@@ -114,7 +120,7 @@ for call in $CALLS; do
 done
 for call in $CALLS; do
 	for n in $(places "$(counts "$call")"); do
-		for fault in $FAULTS; do
+		for fault in $(turn); do
 			fresh
 			if apply first strace -o /dev/null -e "trace=$call" -e "inject=$call:error=$fault:when=$n"; then
 				tree > tree.now
@@ -124,6 +130,7 @@ for call in $CALLS; do
 			[ -z "$(find node -name '.stoika-tmp.*')" ] || fail "$fault at $call $n: a temporary file is left"
 			converges "$fault at $call $n"
 			faults=$((faults + 1))
+			turns=$((turns + 1))
 		done
 	done
 done

@@ -9,7 +9,7 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 EXECUTE=$STOIKA_BUILD/bin/execute
 SAMPLE=4 # calls of each kind without --long
 CALLS='write openat openat2 fsync fdatasync renameat unlinkat mkdirat symlinkat fchmod ftruncate'
-FAULTS='ENOSPC EIO EROFS EMFILE'
+FAULTS='ENOSPC EIO EROFS EMFILE' # all of them at each place with --long, else in turn
 
 [ -x "$EXECUTE" ] || skip "no $EXECUTE"
 command -v strace > /dev/null || skip 'needs strace'
@@ -89,6 +89,12 @@ undone() { # WHAT: whatever was left, another undo ends it
 	[ -z "$(find state/before -type f)" ] || fail "$1: something is remembered: $(find state/before -type f)"
 }
 
+turns=0
+turn() { # which faults to try now
+	[ -z "$STOIKA_LONG" ] || { echo "$FAULTS" && return; }
+	echo "$FAULTS" | cut -d' ' -f$((turns % 4 + 1))
+}
+
 trace="trace=$(echo "$CALLS" | tr ' ' ,)"
 fresh
 tree > tree.was
@@ -106,7 +112,7 @@ for call in $CALLS; do
 		execute undo second strace -o /dev/null -e "trace=$call" -e "inject=$call:signal=KILL:when=$n"
 		undone "undo killed at $call $n"
 		kills=$((kills + 1))
-		for fault in $FAULTS; do
+		for fault in $(turn); do
 			applied
 			if execute undo second strace -o /dev/null -e "trace=$call" -e "inject=$call:error=$fault:when=$n"; then
 				tree > tree.now
@@ -115,6 +121,7 @@ for call in $CALLS; do
 			[ -z "$(find node -name '.stoika-tmp.*')" ] || fail "undo, $fault at $call $n: a temporary file is left"
 			undone "undo, $fault at $call $n"
 			faults=$((faults + 1))
+			turns=$((turns + 1))
 		done
 	done
 done
