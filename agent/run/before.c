@@ -365,8 +365,8 @@ static int write_changed(const struct fold *f, struct err *err)
 		if (rc < 0 || (rc = write_doc(f->state, recipe, doc, err)) < 0)
 			return rc;
 	}
-	if (changed)
-		sweep_blobs(f->state);
+	/* Also when nothing changed: this may be the repetition of a fold that was cut off here. */
+	sweep_blobs(f->state);
 	return 0;
 }
 

@@ -82,7 +82,8 @@ applied() { # a node after its apply
 }
 
 undone() { # WHAT: whatever was left, another undo ends it
-	execute undo again || fail "$1: the next undo fails: $(cat execute.out execute.err)"
+	execute undo again || grep -q '^skipped' execute.out || # a handler that has nothing to do any more
+		fail "$1: the next undo fails: $(cat execute.out execute.err)"
 	is_tree tree.was "$1"
 	execute undo third || fail "$1: a third undo fails"
 	grep -q '^ok' execute.out || fail "$1: a third undo says $(cat execute.out)"
