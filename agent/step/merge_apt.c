@@ -378,15 +378,27 @@ static int get(const struct merge_doc *d, const struct merge_path *p, json_t **o
 
 /* --- edits --- */
 
+static bool is_name(struct str part)
+{
+	/* with a colon at an end, "::" behind it would be read at another place */
+	if (part.n == 0 || strchr("#/:", part.p[0]) || part.p[part.n - 1] == ':' ||
+		str_find_str(part, STR_LIT("::")) != STR_NONE)
+		return false;
+	for (size_t i = 0; i < part.n; i++)
+		if (!is_word_char(part.p[i]))
+			return false;
+	return true;
+}
+
 static int judge(
 	const struct merge_doc *d, const struct merge_path *p, const json_t *v, struct err *err)
 {
 	for (unsigned i = 0; i < p->n; i++)
-		for (size_t k = 0; k < p->part[i].n || k == 0; k++)
-			if (p->part[i].n == 0 || !is_word_char(p->part[i].p[k]) ||
-				p->part[i].p[0] == '#' || p->part[i].p[0] == '/')
-				return err_set(err, E_SCHEMA, "'%s' is no name for apt.conf",
-					merge_path_show(d->arena, p));
+		if (!is_name(p->part[i])) {
+			err_set(err, E_SCHEMA, "'%s' is no name for apt.conf",
+				merge_path_show(d->arena, p));
+			return err_hint(err, "write A::B, without blanks, quotes and braces");
+		}
 	if (json_is_string(v) && !strpbrk(json_string_value(v), "\"\n\r"))
 		return 0;
 	err_set(err, E_SCHEMA, "'%s': a value of apt.conf is a text without quotes in one line",

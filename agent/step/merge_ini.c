@@ -313,6 +313,17 @@ static void put_row(const struct merge_doc *d, const struct merge_path *p,
 	add_row(d, section, p->part[p->n - 1], v, &e->text);
 }
 
+/* A name that is read again as it is written. */
+static bool is_name(struct str name, bool section)
+{
+	if (name.n == 0 || str_trim(name).n != name.n || str_find(name, '\n') != STR_NONE)
+		return false;
+	if (section)
+		return str_find(name, ']') == STR_NONE;
+	return !strchr("#;[", name.p[0]) && name.p[name.n - 1] != '\\' &&
+	       str_find(name, '=') == STR_NONE;
+}
+
 static int add(const struct merge_doc *d, const struct merge_path *p, json_t *item,
 	struct merge_edit *e, struct err *err)
 {
@@ -323,16 +334,16 @@ static int add(const struct merge_doc *d, const struct merge_path *p, json_t *it
 		rc = fit_text(p, d, item, err);
 	if (rc < 0)
 		return rc;
-	if (key && key->form != INI_ROW)
-		return err_set(err, E_CONFLICT, "'%s' in '%s' is a section, expected a key",
+	if (key && key->form != INI_ROW) {
+		err_set(err, E_CONFLICT, "'%s' in '%s' is a section, expected a key",
 			merge_path_show(d->arena, p), d->file);
-	if (p->n > 0 && (strchr("#;[", p->part[p->n - 1].p[0]) ||
-				str_find(p->part[p->n - 1], '=') != STR_NONE))
-		return err_set(err, E_SCHEMA, "'%s' is no name for an INI file",
+		return err_hint(err, "change it by hand, or name it under 'absent' first");
+	}
+	if (!is_name(p->part[p->n - 1], false) || (p->n == 2 && !is_name(p->part[0], true))) {
+		err_set(err, E_SCHEMA, "'%s' is no name for an INI file",
 			merge_path_show(d->arena, p));
-	if (p->n == 2 && str_find(p->part[0], ']') != STR_NONE)
-		return err_set(err, E_SCHEMA, "'%s' is no name for a section",
-			merge_path_show(d->arena, p));
+		return err_hint(err, "leave out '=', brackets, and ; or # at its start");
+	}
 	put_row(d, p, section, key, item, e);
 	return 0;
 }

@@ -9,6 +9,7 @@
 
 #include "agent/step/merge_want.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,43 @@ static inline int merge_fuzz_text(
 	return rc;
 }
 
+static inline bool merge_fuzz_has_hollow(json_t *v)
+{
+	const char *key;
+	json_t *item;
+
+	json_object_foreach(v, key, item)
+	{
+		if (merge_fuzz_has_hollow(item))
+			return true;
+	}
+	return json_is_array(v) && json_array_size(v) == 0;
+}
+
+/* What is remembered of a key is what was remembered before. */
+static inline void merge_fuzz_compare(json_t *before, json_t *now)
+{
+	static const char *const FIELDS[] = {"there", "value", "sha256", "adds", "drops"};
+	const char *key;
+	json_t *was;
+
+	json_object_foreach(before, key, was)
+	{
+		json_t *is = json_get(now, key);
+
+		/* an empty block of apt.conf says nothing and is not made again */
+		if (merge_fuzz_has_hollow(json_get(was, "value")))
+			continue;
+		for (size_t i = 0; i < sizeof FIELDS / sizeof FIELDS[0]; i++) {
+			json_t *a = json_get(was, FIELDS[i]), *b = json_get(is, FIELDS[i]);
+
+			/* how much of the path is there may differ: an empty table may stay */
+			if (i == 0 ? !a != !b : a != b && !(a && b && merge_is_same(a, b)))
+				abort();
+		}
+	}
+}
+
 /* Each key as it was, after the way back. */
 static inline void merge_fuzz_back(
 	const struct merge_format *f, json_t *args, struct str old, struct str new)
@@ -60,7 +98,9 @@ static inline void merge_fuzz_back(
 	if (merge_text(&back, "fuzz", new, &out, &err) == 0) {
 		if (merge_remember(&w, "fuzz", buf_str(&out), now, &err) < 0)
 			abort();
+		merge_fuzz_compare(before, now);
 	} else if (err.code == E_INTERNAL) {
+		fprintf(stderr, "%s\n", err.msg);
 		abort();
 	}
 	buf_done(&out);
