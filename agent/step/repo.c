@@ -129,8 +129,8 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
-/* Every file as it was: what edit read is what is written back. */
-static void bring_back(const struct repo_plan *p, size_t n)
+/* Every file as it was: what edit read is what is written back; made: folders that came along. */
+static void bring_back(const struct repo_plan *p, size_t n, const json_t *made)
 {
 	for (size_t i = 0; i < n; i++) {
 		const struct edit *e = &p->edits.at[i];
@@ -143,6 +143,7 @@ static void bring_back(const struct repo_plan *p, size_t n)
 		else
 			fs_remove(p->env->root, e->path, false, NULL);
 	}
+	edit_drop_folders(p->env, made, NULL);
 }
 
 static int refresh(struct repo_plan *p, struct err *err)
@@ -163,6 +164,7 @@ static int refresh(struct repo_plan *p, struct err *err)
 
 static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
+	AUTO_JSON made = json_array();
 	struct repo_plan p;
 	size_t saved = 0;
 	int rc = repo_plan_init(&p, env, args, err);
@@ -171,12 +173,14 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	if (rc == 0)
 		rc = make_plan(&p, err);
 	if (rc == 0 && differs(&p)) {
-		for (; rc == 0 && saved < p.edits.n; saved++)
+		for (; rc == 0 && saved < p.edits.n; saved++) {
+			edit_keep_folders(env, p.edits.at[saved].path, made);
 			rc = edit_save(env, &p.edits.at[saved], err);
+		}
 		if (rc == 0)
 			rc = refresh(&p, err);
 		if (rc < 0)
-			bring_back(&p, saved);
+			bring_back(&p, saved, made);
 	}
 	repo_plan_done(&p);
 	return rc;
