@@ -34,7 +34,7 @@ static int find_kind(const struct loader *l, const struct yaml_node *map, struct
 		return 0;
 	yaml_err(d, map, err, E_SCHEMA, "the step has no kind");
 	return err_hint(err,
-		"a kind is a key such as package, file, service or command; the manual "
+		"a kind is a key such as package, file, service or command; 'stoika help step' "
 		"lists all");
 }
 

@@ -15,29 +15,57 @@
 #define BOOT     "/boot"
 #define PATIENCE (900 * CLOCK_SEC)
 
-static uint64_t largest_image(const struct step_env *env)
+struct images {
+	uint64_t largest;
+	struct timespec newest;
+};
+
+static bool is_before(struct timespec a, struct timespec b)
+{
+	return a.tv_sec < b.tv_sec || (a.tv_sec == b.tv_sec && a.tv_nsec < b.tv_nsec);
+}
+
+static void take_image(int folder, const char *name, struct images *out)
+{
+	struct stat st;
+
+	if (!str_starts(str_of(name), "initrd") && !str_starts(str_of(name), "initramfs"))
+		return;
+	if (fstatat(folder, name, &st, 0) < 0 || !S_ISREG(st.st_mode))
+		return;
+	if ((uint64_t)st.st_size > out->largest)
+		out->largest = (uint64_t)st.st_size;
+	if (is_before(out->newest, st.st_mtim))
+		out->newest = st.st_mtim;
+}
+
+static struct images look_at_images(const struct step_env *env)
 {
 	int fd = fs_open(env->root, BOOT, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	struct images found = {0};
 	const struct dirent *e;
-	uint64_t largest = 0;
-	struct stat st;
 	DIR *dir;
 
 	if (fd < 0)
-		return 0;
+		return found;
 	dir = fdopendir(fd);
 	if (!dir) {
 		close(fd);
-		return 0;
+		return found;
 	}
 	while ((e = readdir(dir)))
-		if ((str_starts(str_of(e->d_name), "initrd") ||
-			    str_starts(str_of(e->d_name), "initramfs")) &&
-			fstatat(dirfd(dir), e->d_name, &st, 0) == 0 && S_ISREG(st.st_mode) &&
-			(uint64_t)st.st_size > largest)
-			largest = (uint64_t)st.st_size;
+		take_image(dirfd(dir), e->d_name, &found);
 	closedir(dir);
-	return largest;
+	return found;
+}
+
+bool initramfs_is_older(const struct step_env *env, const char *path)
+{
+	const struct images found = look_at_images(env);
+	struct stat st;
+
+	return found.newest.tv_sec > 0 && fs_stat(env->root, path, true, &st, NULL) == 0 &&
+	       is_before(found.newest, st.st_mtim);
 }
 
 int initramfs_want_space(const struct step_env *env, uint64_t bytes, struct err *err)
@@ -68,7 +96,7 @@ int initramfs_rebuild(const struct step_env *env, struct err *err)
 			"neither update-initramfs nor dracut is installed on this node");
 		return err_hint(err, "install one, or leave 'initramfs' out");
 	}
-	rc = initramfs_want_space(env, largest_image(env) + INITRAMFS_SPARE, err);
+	rc = initramfs_want_space(env, look_at_images(env).largest + INITRAMFS_SPARE, err);
 	if (rc == 0)
 		rc = tool_run(env, argv, NULL, PATIENCE, &res, err);
 	if (rc < 0)

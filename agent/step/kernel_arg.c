@@ -208,16 +208,30 @@ static bool is_as_wanted(const struct wish *w, struct str cmdline)
 	return good;
 }
 
-/* The first entry of grub.cfg, which is the one that boots. */
+static bool is_newer(const struct step_env *env, const char *path, struct timespec than)
+{
+	struct stat st;
+
+	return fs_stat(env->root, path, true, &st, NULL) == 0 &&
+	       (st.st_mtim.tv_sec > than.tv_sec ||
+		       (st.st_mtim.tv_sec == than.tv_sec && st.st_mtim.tv_nsec > than.tv_nsec));
+}
+
+/* The first entry of grub.cfg, which is the one that boots; without any, by its time. */
 static bool is_cfg_stale(const struct step_env *env, const struct wish *w)
 {
 	static const char *const PATHS[] = {"/boot/grub/grub.cfg", "/boot/grub2/grub.cfg"};
 	AUTO_BUF text = {0};
 	struct str rest, line;
+	struct stat st;
+	bool there = false;
 
 	buf_init(&text, CFG_MAX);
-	for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS && text.n == 0; i++)
-		(void)fs_read(env->root, PATHS[i], &text, NULL);
+	for (size_t i = 0; i < sizeof PATHS / sizeof *PATHS && !there; i++) {
+		there = fs_stat(env->root, PATHS[i], true, &st, NULL) == 0;
+		if (there)
+			(void)fs_read(env->root, PATHS[i], &text, NULL);
+	}
 	rest = buf_str(&text);
 	while (str_line(&rest, &line)) {
 		const struct str word = edit_field(line, 0);
@@ -225,7 +239,13 @@ static bool is_cfg_stale(const struct step_env *env, const struct wish *w)
 		if (str_is(word, "linux") || str_is(word, "linuxefi") || str_is(word, "linux16"))
 			return !is_as_wanted(w, line);
 	}
-	return false;
+	return there && (is_newer(env, MAIN_FILE, st.st_mtim) || is_newer(env, DROPIN, st.st_mtim));
+}
+
+static bool is_initramfs_stale(const struct step_env *env, const struct wish *w)
+{
+	return w->initramfs &&
+	       (initramfs_is_older(env, MAIN_FILE) || initramfs_is_older(env, DROPIN));
 }
 
 static bool is_entry_stale(int folder, const char *name, const struct wish *w)
@@ -317,6 +337,10 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 		report_differs(rep, "the boot entries are older than GRUB's defaults");
 		report_addf(rep, "make the boot entries anew\n");
 	}
+	if (rep->state == STEP_SAME && is_initramfs_stale(env, &w)) {
+		report_differs(rep, "the initramfs is older than GRUB's defaults");
+		report_addf(rep, "make the initramfs anew\n");
+	}
 	tell_running(env, &w, rep);
 	files_free(f);
 	return 0;
@@ -407,6 +431,7 @@ static int put(const struct step_env *env, const struct wish *w, struct files *f
 		put_back(env, f);
 		return err_wrap(err, "GRUB's defaults are as before");
 	}
+	changed = changed || is_initramfs_stale(env, w);
 	return changed && w->initramfs ? initramfs_rebuild(env, err) : 0;
 }
 

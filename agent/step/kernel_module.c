@@ -268,8 +268,9 @@ static void compare_live(const struct step_env *env, const struct wish *w, const
 		report_differs(rep, "is loaded");
 		report_addf(rep, "unload %s\n", w->name);
 	} else if (rep->state == STEP_SAME) {
-		snprintf(rep->why, sizeof rep->why, "'%s' is in use by %.120s and goes with a reboot",
-			w->name, now->users[0] ? now->users : "open devices or mounts");
+		snprintf(rep->why, sizeof rep->why,
+			"'%s' is in use by %.120s and goes with a reboot", w->name,
+			now->users[0] ? now->users : "open devices or mounts");
 		rep->tell = true;
 	}
 }
@@ -290,6 +291,10 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	if (rc == 0) {
 		edit_show(&f.conf, rep);
 		edit_show(&f.load, rep);
+		if (w.initramfs && rep->state == STEP_SAME && initramfs_is_older(env, w.conf)) {
+			report_differs(rep, "the initramfs is older than '%.120s'", w.conf);
+			report_addf(rep, "make the initramfs anew\n");
+		}
 		compare_live(env, &w, &now, rep);
 	}
 	files_done(&f);
@@ -342,7 +347,8 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 		rc = judge_in_use(&w, &now, err);
 	if (rc == 0)
 		rc = plan(env, &w, &f, err);
-	changed = rc == 0 && (edit_differs(&f.conf) || edit_differs(&f.load));
+	changed = rc == 0 && (edit_differs(&f.conf) || edit_differs(&f.load) ||
+				     initramfs_is_older(env, w.conf));
 	if (rc == 0)
 		rc = edit_save(env, &f.conf, err);
 	if (rc == 0)

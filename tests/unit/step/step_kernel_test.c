@@ -115,6 +115,29 @@ TEST(module_blacklist_with_initramfs)
 	tree_done(&t);
 }
 
+/* Killed after the file was written and before the initramfs was made. */
+TEST(module_with_an_initramfs_that_is_older)
+{
+	static const char ARGS[] =
+		"{\"name\": \"nouveau\", \"state\": \"blacklisted\", \"initramfs\": true}";
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+	char path[512];
+	struct tree t;
+
+	init(&t);
+	programs_script(&t, "usr/sbin/update-initramfs",
+		"#!/bin/sh\necho \"initramfs $*\" >>/log\necho new >/boot/initrd.img-6.1.0\n");
+	tree_write(&t, "boot/initrd.img-6.1.0", "old");
+	tree_converge(&t, "kernel_module", ARGS);
+	tree_path(&t, "boot/initrd.img-6.1.0", path);
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	assert_int_equal(tree_check(&t, "kernel_module", ARGS), STEP_DIFFERS);
+	assert_non_null(strstr(t.rep.why, "initramfs is older"));
+	tree_converge(&t, "kernel_module", ARGS);
+	assert_string_equal(tree_read(&t, "boot/initrd.img-6.1.0"), "new\n");
+	tree_done(&t);
+}
+
 TEST(module_with_a_full_boot)
 {
 	char path[512];
@@ -301,6 +324,25 @@ TEST(arg_by_grubby)
 	tree_undoes(&t, "kernel_arg", "{\"args\": {\"a\": \"1\", \"b\": \"\"}}");
 	assert_non_null(strstr(tree_read(&t, "log"), "grubby --update-kernel=ALL --args=a=1 b\n"));
 	assert_string_equal(tree_read(&t, ENTRY), "title x\noptions root=/ quiet\n");
+	tree_done(&t);
+}
+
+/* Killed before the entries were made: grub.cfg tells nothing but its time. */
+TEST(arg_with_entries_that_are_older)
+{
+	static const char ARGS[] = "{\"args\": {\"x\": \"\"}}";
+	const struct timespec old[2] = {{1000, 0}, {1000, 0}};
+	char path[512];
+	struct tree t;
+
+	init_grub(&t);
+	tree_converge(&t, "kernel_arg", ARGS);
+	tree_write(&t, "boot/grub/grub.cfg", "# empty\n");
+	tree_path(&t, "boot/grub/grub.cfg", path);
+	assert_int_equal(tree_check(&t, "kernel_arg", ARGS), STEP_SAME);
+	assert_int_equal(utimensat(AT_FDCWD, path, old, 0), 0);
+	tree_converge(&t, "kernel_arg", ARGS);
+	assert_non_null(strstr(tree_read(&t, "boot/grub/grub.cfg"), "quiet"));
 	tree_done(&t);
 }
 

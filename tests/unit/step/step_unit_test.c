@@ -1,8 +1,8 @@
 /*
  * unit and timer - systemctl and systemd-analyze are scripts of the throw-away root.
  *
- * systemctl keeps /on of one unit, app, and the traces that systemd leaves of it; systemd-analyze complains
- * about each line that begins with "Bad".
+ * systemctl keeps /on of one unit, app, and the traces that systemd leaves of it; systemd-analyze
+ * complains about each line that begins with "Bad".
  */
 #include "tests/unit/step/programs.h"
 #include "tests/unit/step/undo.h"
