@@ -362,4 +362,68 @@ TEST(oci_image_is_loaded_and_taken_back)
 	tree_done(&t);
 }
 
+/* --- with podman itself, where this machine has it --- */
+
+static bool podman(const char *const *argv)
+{
+	const struct proc p = {.argv = argv, .timeout = 120 * INT64_C(1000000000)};
+	struct proc_result res;
+	bool good;
+
+	if (proc_run(&p, &res, NULL) < 0)
+		return false;
+	good = proc_ok(&res);
+	proc_result_done(&res);
+	return good;
+}
+
+/* An image of one empty layer as an archive; false: podman cannot work here. */
+static bool make_image(const char *format, const char *file)
+{
+	const char *const tar[] = {
+		"tar", "-cf", "/tmp/stoika-test-layer.tar", "-T", "/dev/null", NULL};
+	const char *const import[] = {
+		"podman", "import", "/tmp/stoika-test-layer.tar", "localhost/stoika-test:1", NULL};
+	const char *const save[] = {
+		"podman", "save", "--format", format, "-o", file, "localhost/stoika-test:1", NULL};
+	const char *const drop[] = {"podman", "rmi", "localhost/stoika-test:1", NULL};
+	bool good = podman(tar) && podman(import);
+
+	unlink(file);
+	good = good && podman(save) && podman(drop);
+	unlink("/tmp/stoika-test-layer.tar");
+	return good;
+}
+
+TEST(oci_image_by_podman_itself)
+{
+	static const char *const FORMATS[] = {"oci-archive", "docker-archive"};
+
+	for (int i = 0; i < 2; i++) {
+		char file[128], args[512];
+		struct tree t;
+		json_t *before;
+
+		init(&t);
+		snprintf(file, sizeof file, "%s/image%d.tar", t_dir(), i);
+		if (!make_image(FORMATS[i], file)) {
+			tree_done(&t);
+			skip();
+		}
+		/* the machine's own root: podman's store is there */
+		close(t.env.root);
+		t.env.root = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		t.env.root_path = "/";
+		snprintf(args, sizeof args,
+			"{\"name\": \"localhost/stoika-test:1\", \"path\": \"%s\", \"engine\": \"podman\"}",
+			file);
+		before = tree_before(&t, "oci_image", args, true);
+		tree_converge(&t, "oci_image", args);
+		assert_int_equal(tree_undo(&t, "oci_image", args, before, NULL), 0);
+		assert_int_equal(tree_check(&t, "oci_image", args), STEP_DIFFERS);
+		json_decref(before);
+		tree_done(&t);
+	}
+}
+
 T_MAIN
