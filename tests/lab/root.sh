@@ -5,7 +5,7 @@
 
 ROOT_FORMAT=4
 ROOT_PACKAGES=dbus,iproute2,kmod,openssh-server,procps,systemd-sysv,udev
-SERVED_PACKAGES='ca-certificates chrony containerd curl ethtool jq lsof numactl nvme-cli pciutils
+SERVED_PACKAGES='ca-certificates chrony containerd cron curl ethtool jq lsof numactl nftables nvme-cli pciutils
 	prometheus-node-exporter runc smartmontools tmux'
 MASKED_UNITS='apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer e2scrub_all.timer
 	e2scrub_reap.service fstrim.timer getty-static.service getty@tty1.service systemd-update-utmp.service

@@ -1,6 +1,8 @@
 /* hostname, hosts, limits and cron, in throw-away roots. */
 #include "tests/unit/step/undo.h"
 
+#include <sys/mount.h>
+
 static void init(struct tree *t)
 {
 	tree_init(t);
@@ -333,6 +335,44 @@ TEST(cron_that_is_not_installed)
 	t.env.dry = false;
 	assert_int_equal(
 		tree_check(&t, "cron", "{\"name\": \"x\", \"state\": \"absent\"}"), STEP_SAME);
+	tree_done(&t);
+}
+
+/* On a read-only /etc each says so, names the file, and has changed nothing. */
+static const struct {
+	const char *kind, *args, *path;
+} READ_ONLY[] = {
+	{"hosts", "{\"address\": \"10.0.0.5\", \"names\": [\"c\"]}", "etc/hosts"},
+	{"hostname", "{\"name\": \"new\", \"live\": false}", "etc/hostname"},
+	{"limits", "{\"domain\": \"*\", \"item\": \"core\", \"value\": \"0\"}", "security"},
+	{"cron", "{\"name\": \"x\", \"schedule\": \"@daily\", \"run\": \"x\"}", "cron.d"},
+	{"unit", "{\"name\": \"x\", \"content\": \"[Service]\\n\"}", "systemd"},
+	{"mount",
+		"{\"path\": \"/srv/x\", \"source\": \"tmpfs\", \"type\": \"tmpfs\", \"state\": "
+		"\"present\"}",
+		"fstab"},
+	{"kernel_module", "{\"name\": \"x\", \"state\": \"blacklisted\"}", "modprobe.d"},
+};
+
+TEST(on_a_read_only_etc)
+{
+	char path[512];
+	struct tree t;
+
+	init(&t);
+	tree_write(&t, "etc/fstab", "");
+	tree_path(&t, "etc", path);
+	if (mount(path, path, NULL, MS_BIND, NULL) < 0 ||
+		mount(NULL, path, NULL, MS_BIND | MS_REMOUNT | MS_RDONLY, NULL) < 0)
+		skip();
+	for (size_t i = 0; i < sizeof READ_ONLY / sizeof *READ_ONLY; i++) {
+		const int rc = tree_apply(&t, READ_ONLY[i].kind, READ_ONLY[i].args);
+
+		if (rc >= 0 || !strstr(t.err.msg, READ_ONLY[i].path) ||
+			!strstr(t.err.msg, "Read-only"))
+			fail_msg("%s: %d %s", READ_ONLY[i].kind, rc, t.err.msg);
+	}
+	umount2(path, MNT_DETACH);
 	tree_done(&t);
 }
 
