@@ -2,6 +2,7 @@
  * next run of the same order. */
 #include "agent/base/buf.h"
 #include "agent/base/mem.h"
+#include "agent/recipe/supports.h"
 #include "agent/run/bundle.h"
 #include "agent/run/run_priv.h"
 
@@ -11,6 +12,17 @@
 
 #define RECIPE_BYTES_MAX (1u << 20)
 #define RECIPE_WHAT_MAX  128
+
+/* Is it for this node's system? Taking back is not asked, since it was applied here. */
+static int judge_system(struct execution *x, const struct recipe *r, struct err *err)
+{
+	json_t *os = NULL;
+	int rc = 0;
+
+	if (x->order->mode != ORDER_UNDO)
+		rc = world_facts(x, "os", &os, err);
+	return rc < 0 || !os ? rc : recipe_supports(r, os, err);
+}
 
 static int read_recipe(
 	struct execution *x, const struct order_recipe *asked, struct ready *r, struct err *err)
@@ -27,6 +39,8 @@ static int read_recipe(
 	if (rc == 0 && strcmp(r->recipe->name, asked->name) != 0)
 		rc = err_set(
 			err, E_CONFLICT, "'%s' says that it is recipe '%s'", path, r->recipe->name);
+	if (rc == 0)
+		rc = judge_system(x, r->recipe, err);
 	if (rc == 0)
 		rc = recipe_params(r->recipe, asked->params, &r->params, err);
 	return rc;

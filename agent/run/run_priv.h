@@ -156,6 +156,8 @@ void undo_run(struct execution *x);
 /* --- world.c: names, facts, probes --- */
 void world_enter(struct execution *x, const struct recipe *r, json_t *params);
 void world_leave(struct execution *x);
+/* A group of facts, borrowed; NULL when there is no such group. */
+int world_facts(struct execution *x, const char *group, json_t **out, struct err *err);
 void world_bind_item(struct execution *x, json_t *item); /* NULL unbinds */
 /* steps.NAME for later expressions; why is for unknown. */
 void world_set_step(struct execution *x, const char *as, enum step_result result, const char *why);

@@ -3,8 +3,8 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/step/cache.h"
-#include "agent/step/dpkg.h"
 #include "agent/step/http.h"
+#include "agent/step/packager.h"
 #include "agent/step/probe_file.h"
 #include "agent/step/step.h"
 
@@ -69,19 +69,20 @@ static int probe_version(
 	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
 {
 	const char *name = json_string_value(json_array_get(args, 0));
-	const struct dpkg *status;
+	const struct packager *with = packager_find(env, NULL);
 	struct str version = {"", 0};
-	struct dpkg_record r;
+	struct package_state found = {0};
 	struct dpkg_spec spec;
-	int rc;
+	int rc = 0;
 
-	if (!dpkg_spec_parse(str_of(name), &spec) || spec.version.n > 0)
+	if (!(with ? with->parse : dpkg_spec_parse)(str_of(name), &spec) || spec.version.n > 0)
 		return err_set(err, E_SCHEMA, "'%.80s' is not the name of a package", name);
-	rc = cache_dpkg(env, &status, err);
-	if (rc < 0 && rc != -E_NOTFOUND)
+	if (with)
+		rc = with->find(env, &spec, &found, err);
+	if (rc < 0)
 		return rc;
-	if (rc == 0 && dpkg_find(status, spec.name, spec.arch, &r) && dpkg_is_installed(&r))
-		version = r.version;
+	if (found.installed)
+		version = found.version;
 	*out = value_of(json_stringn(version.p, version.n));
 	return 0;
 }
