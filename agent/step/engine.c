@@ -65,7 +65,7 @@ int engine_judge_pinned(const char *image, struct err *err)
 			return err_set(err, E_SCHEMA, "'%.80s' is no name of an image", image);
 	if (image[0] == '-' || image[0] == '@' || !image[0])
 		return err_set(err, E_SCHEMA, "'%.80s' is no name of an image", image);
-	if (at && engine_is_digest(at + 1))
+	if (at ? engine_is_digest(at + 1) : engine_is_digest(image))
 		return 0;
 	err_set(err, E_SCHEMA,
 		"image '%.200s' is not pinned, a tag may mean another image tomorrow", image);

@@ -32,6 +32,6 @@ const char *engine_program(const struct step_env *env, enum engine e);
 int engine_image_of(struct step_env *env, enum engine e, const char *name, char out[static 72],
 	struct err *err);
 bool engine_is_image(const struct image_id *id, const char *digest);
-/* "NAME@sha256:HEX" with no blanks; E_SCHEMA with a hint. */
+/* "NAME@sha256:HEX", or "sha256:HEX" of an image that is there; E_SCHEMA with a hint. */
 int engine_judge_pinned(const char *image, struct err *err);
 bool engine_is_digest(const char *s); /* "sha256:" and 64 hex digits */

@@ -173,6 +173,9 @@ TEST(container_by_podman_and_ctr)
 	assert_non_null(strstr(tree_read(&t, "etc/systemd/system/app.service"), "\"--replace\""));
 	assert_non_null(
 		strstr(tree_read(&t, "etc/systemd/system/app.service"), "\"nvidia.com/gpu=0\""));
+	/* an image that was loaded without a registry has no other name that is pinned */
+	assert_int_equal(tree_check(&t, "container", "{\"name\": \"app\", \"image\": \"" D1 "\"}"),
+		STEP_DIFFERS);
 	/* podman says which image runs */
 	tree_write(&t, "var/lib/containers/storage/overlay-containers/containers.json",
 		"[{\"names\": [\"app\"], \"image\": \"22\", \"metadata\": \"{\\\"image-name\\\":\\\"x@sha256:22\\\"}\"}]");
