@@ -102,7 +102,12 @@ warns() {
 ok() { # WHAT CMD ...
 	what=$1
 	shift
-	if "$@" > "$CHECK_DIR/out" 2> "$CHECK_DIR/err"; then
+	# aside first: the command may read what the last one said
+	got=0
+	"$@" > "$CHECK_DIR/out.new" 2> "$CHECK_DIR/err.new" || got=$?
+	mv "$CHECK_DIR/out.new" "$CHECK_DIR/out"
+	mv "$CHECK_DIR/err.new" "$CHECK_DIR/err"
+	if [ "$got" = 0 ]; then
 		printf 'ok: %s\n' "$what"
 	else
 		fail "$what: $*"

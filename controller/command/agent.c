@@ -56,20 +56,24 @@ static int pin_keys(const struct invocation *inv, struct store *s, struct node_r
 	return rc;
 }
 
-/* Beside the program (a build or a package), or where --agent says. */
+/* Where --agent says, else where a package puts it, else in the build folder. */
 static const char *agent_dir(const struct invocation *inv)
 {
 	const char *given = option_get(inv, "agent");
 	char self[512];
 	const ssize_t n = readlink("/proc/self/exe", self, sizeof self - 1);
-	const char *slash;
+	const char *slash, *packaged;
+	struct str bin;
 
 	if (given)
 		return given;
 	self[n > 0 ? n : 0] = '\0';
 	slash = strrchr(self, '/');
-	return arena_printf(inv->arena, STR_FMT "/../agent/dist",
-		STR_ARG(str_first(str_of(self), slash ? (size_t)(slash - self) : 0)));
+	bin = str_first(str_of(self), slash ? (size_t)(slash - self) : 0);
+	packaged = arena_printf(inv->arena, STR_FMT "/../lib/stoika", STR_ARG(bin));
+	if (access(arena_printf(inv->arena, "%s/stoika-agent.tar.zst", packaged), R_OK) == 0)
+		return packaged;
+	return arena_printf(inv->arena, STR_FMT "/../agent/dist", STR_ARG(bin));
 }
 
 static int install(const struct invocation *inv, struct store *s, const struct node_refs *refs,

@@ -114,50 +114,65 @@ static const char *recipes_of(const struct invocation *inv)
 	return all;
 }
 
-/* One look at the nodes, which are read anew: the inventory may have changed since the last. */
-static int check_once(const struct invocation *inv, struct checking *c, struct err *err)
+static int check_once(
+	const struct invocation *inv, struct checking *c, struct looking *l, struct err *err)
+{
+	struct drift_reports reports = VEC_INIT;
+	struct arena *a = arena_new();
+	int rc;
+
+	c->done = 0;
+	rc = look_turn(l, a, &reports, err);
+	if (c->terminal)
+		fputs("\r\033[K", stderr);
+	drift_view_sort(&reports);
+	if (reports.n > 0 && inv->json)
+		print_json(&reports, look_bare(l));
+	else if (reports.n > 0)
+		print_text(inv, &reports, look_bare(l));
+	take_code(c, &reports);
+	vec_done(&reports);
+	arena_free(a);
+	return rc;
+}
+
+static int check_nodes(const struct invocation *inv, struct checking *c,
+	const struct node_refs *nodes, struct err *err)
 {
 	const struct look_opts o = {.recipes = recipes_of(inv),
 		.by = session_user(inv),
 		.parallel = c->parallel,
 		.kex = option_get(inv, "kex"),
+		.keep = c->count > 1,
 		.ctx = c,
 		.done = on_report};
-	struct drift_reports reports = VEC_INIT;
-	struct node_refs nodes = VEC_INIT, bare = VEC_INIT;
-	struct node_rows rows = VEC_INIT;
-	int rc = session_nodes(inv, c->store, inv->args[0], &rows, &nodes, err);
+	struct looking *looking = NULL;
+	int rc = look_open(c->store, &c->keys, inv->arena, nodes, &o, &looking, err);
 
-	c->n = nodes.n;
-	c->done = 0;
-	if (rc == 0)
-		rc = look_at(c->store, &c->keys, inv->arena, &nodes, &o, &reports, &bare, err);
-	if (c->terminal)
-		fputs("\r\033[K", stderr);
-	drift_view_sort(&reports);
-	if (reports.n > 0 && inv->json)
-		print_json(&reports, &bare);
-	else if (reports.n > 0)
-		print_text(inv, &reports, &bare);
-	take_code(c, &reports);
-	vec_done(&reports);
-	vec_done(&bare);
-	vec_done(&nodes);
-	vec_done(&rows);
+	c->n = nodes->n;
+	for (uint64_t i = 0; rc == 0 && i < c->count; i++) {
+		if (i > 0)
+			clock_sleep(c->every * CLOCK_SEC);
+		rc = check_once(inv, c, looking, err);
+	}
+	look_close(looking);
 	return rc;
 }
 
 static int check_all(const struct invocation *inv, struct checking *c, struct err *err)
 {
+	struct node_refs nodes = VEC_INIT;
+	struct node_rows rows = VEC_INIT;
 	int rc = session_open(inv, STORE_WRITE, &c->store, err);
 
 	if (rc == 0)
+		rc = session_nodes(inv, c->store, inv->args[0], &rows, &nodes, err);
+	if (rc == 0)
 		rc = keys_load(store_path(c->store), &c->keys, err);
-	for (uint64_t i = 0; rc == 0 && i < c->count; i++) {
-		if (i > 0)
-			clock_sleep(c->every * CLOCK_SEC);
-		rc = check_once(inv, c, err);
-	}
+	if (rc == 0)
+		rc = check_nodes(inv, c, &nodes, err);
+	vec_done(&nodes);
+	vec_done(&rows);
 	return rc;
 }
 
@@ -195,7 +210,8 @@ const struct command COMMAND_CHECK = {
 		"those need; nothing is changed. The report is kept: 'stoika list drift' shows the\n"
 		"newest of each node, 'drift=drift' is the range of nodes that have drifted, and\n"
 		"'stoika apply --roles NODES' heals them. A command without a guard differs each\n"
-		"time and is no drift. Exit status 1 when something drifted or failed.\n",
+		"time and is no drift. With --every the links to the nodes stay open. Exit status 1\n"
+		"when something drifted or failed.\n",
 	.options = OPTIONS,
 	.run = run_check,
 };

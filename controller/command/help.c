@@ -1,6 +1,7 @@
 #include "controller/command/help.h"
 
 #include "agent/base/buf.h"
+#include "agent/recipe/kind.h"
 #include "agent/version.h"
 
 #include <string.h>
@@ -163,6 +164,25 @@ static void add_choices(struct buf *out, const struct command *c)
 	buf_add_text(out, "\" ;;\n");
 }
 
+/* Kinds of step are known here, recipes are asked for: they come and go. */
+static void add_names(struct buf *out)
+{
+	const struct kind *k;
+
+	buf_add_text(out,
+		"\tcase \"$COMP_CWORD ${COMP_WORDS[*]:1:2}\" in\n"
+		"\t\"2 plan \"*|\"2 apply \"*|\"3 recipe show\"*|\"3 recipe check\"*|\"3 recipe test\"*)\n"
+		"\t\twords+=\" $(stoika recipe list --names 2> /dev/null)\" ;;\n"
+		"\t\"2 help \"*) words+=\" step\" ;;\n"
+		"\t\"3 help step\"*) words=\"");
+	for (unsigned i = 0; (k = kind_at(i)) != NULL; i++)
+		buf_addf(out, "%s ", k->name);
+	buf_add_text(out, "\" ;;\n\t\"2 manual \"*) words+=\" stoika stoika-recipe");
+	for (unsigned i = 0; (k = kind_at(i)) != NULL; i++)
+		buf_addf(out, " stoika-step-%s", k->name);
+	buf_add_text(out, "\" ;;\n\tesac\n");
+}
+
 void help_completion_bash(struct buf *out)
 {
 	buf_add_text(out, "# bash completion of stoika; source it or put it into "
@@ -191,8 +211,10 @@ void help_completion_bash(struct buf *out)
 		add_words(out, buf_text(&first));
 		buf_add_text(out, "\" ;;\n");
 	}
+	buf_add_text(out, "\tesac; fi\n");
+	add_names(out);
 	buf_add_text(out,
-		"\tesac; fi\n\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
+		"\tmapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
 		"\t[ ${#COMPREPLY[@]} -gt 0 ] || mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
 		"}\ncomplete -F _stoika stoika\n");
 }
@@ -234,6 +256,10 @@ static const char MANUAL_END[] =
 	".TP\nSTOIKA_RECIPES\nfolders of recipes, divided by ':', asked before the program's own\n"
 	".TP\nSTOIKA_CATALOG\nfolders of the hardware catalogue; an empty one is the program's own\n"
 	".TP\nLC_ALL, LC_MESSAGES, LANG\nru in the first that is set: lists and audits in Russian\n"
+	".TP\nSTOIKA_AGENT\nthe stoika\\-agent that runs a recipe's tests, unless it lies beside the program\n"
+	".SH SEE ALSO\n"
+	"stoika\\-recipe(7), the language of recipes; stoika\\-step\\-KIND(7), such as\n"
+	"stoika\\-step\\-file(7), each kind of step: 'stoika help step' lists them.\n"
 	".SH FILES\n"
 	"/var/lib/stoika/stoika.db as root, ~/.local/state/stoika/stoika.db for others.\n"
 	".SH EXIT STATUS\n";

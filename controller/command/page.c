@@ -76,8 +76,11 @@ static void add_roff(struct buf *out, struct str text)
 void page_begin(const struct page *p, const char *name, int section, const char *about)
 {
 	if (!p->roff) {
-		buf_addf(p->out, "%s: ", name);
-		help_add_filled(p->out, about, 0);
+		AUTO_BUF line = {0};
+
+		buf_init(&line, WORDS_MAX);
+		buf_addf(&line, "%s: %s", name, about);
+		help_add_filled(p->out, buf_text(&line), 0);
 		return;
 	}
 	buf_add_text(p->out, ".TH ");

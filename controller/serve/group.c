@@ -1,7 +1,12 @@
 /* group - nodes by what their roles list, and one run in check mode for each group. */
+#include "agent/base/buf.h"
 #include "agent/base/clock.h"
+#include "agent/base/err.h"
+#include "agent/base/mem.h"
 #include "agent/recipe/recipe.h"
 #include "controller/fleet/fleet.h"
+#include "controller/fleet/warm.h"
+#include "controller/secret/secret.h"
 #include "controller/serve/look.h"
 
 #include <stdlib.h>
@@ -68,15 +73,33 @@ void role_groups_done(struct role_groups *g)
 
 /* --- one group --- */
 
-struct looking {
-	struct store *store;
-	struct arena *arena;
-	const struct look_opts *opts;
+struct group_look {
+	struct looking *whole;
 	const struct role_group *group;
+	struct pack_recipe *recipes;
+	unsigned n_recipes;
+	struct secrets *secrets;
+	struct warm *warm;
+	struct fleet_opts opts;
+	struct buf nodes; /* folded, for the record */
+	bool ready;       /* else broken says why not */
+	struct err broken;
+	/* of the turn */
 	struct look *looks; /* of group->nodes, by the node's id */
 	struct fleet_outcome outcome;
 	unsigned unreachable; /* of the outcome, so far */
 	unsigned interrupted;
+};
+
+struct looking {
+	struct store *store;
+	const struct keys *keys;
+	const struct look_opts *opts;
+	struct role_groups groups;
+	struct node_refs bare;
+	struct group_look *at; /* beside groups */
+	/* of the turn */
+	struct arena *arena;
 	struct drift_reports *reports;
 };
 
@@ -93,7 +116,7 @@ static int compare_looks(const void *a, const void *b)
 	return compare_ids(&((const struct look *)a)->report.node, b);
 }
 
-static struct look *look_of(struct looking *g, const struct node_row *node)
+static struct look *look_of(struct group_look *g, const struct node_row *node)
 {
 	return bsearch(&node->id, g->looks, g->group->nodes.n, sizeof *g->looks, compare_ids);
 }
@@ -109,7 +132,7 @@ static void on_event(void *ctx, const struct node_row *node, const json_t *recor
 /* The outcome counts an unreachable node just before it tells its result. */
 static void on_done(void *ctx, const struct node_row *node, const struct node_result *r)
 {
-	struct looking *g = ctx;
+	struct group_look *g = ctx;
 	struct look *l = look_of(g, node);
 	const bool reached = g->outcome.unreachable == g->unreachable;
 
@@ -122,35 +145,82 @@ static void on_done(void *ctx, const struct node_row *node, const struct node_re
 	}
 	look_end(l, r, reached);
 	l->report.recipes = g->group->text;
-	l->report.run = arena_strdup(g->arena, g->outcome.id);
-	*vec_push(g->reports) = l->report;
+	l->report.run = arena_strdup(g->whole->arena, g->outcome.id);
+	*vec_push(g->whole->reports) = l->report;
+}
+
+static bool wants_secrets(const struct pack_recipe *recipes, unsigned n)
+{
+	for (unsigned i = 0; i < n; i++)
+		for (unsigned k = 0; k < recipes[i].recipe->n_params; k++)
+			if (recipes[i].recipe->params[k].type == PARAM_SECRET)
+				return true;
+	return false;
+}
+
+static int prepare(struct group_look *g, struct arena *a, struct err *err)
+{
+	static const struct secret_ask ask = {secret_passphrase, NULL};
+	const struct looking *l = g->whole;
+	int rc = pack_resolve(a, g->group->names, g->group->n, &g->recipes, &g->n_recipes, err);
+
+	if (rc == 0 && wants_secrets(g->recipes, g->n_recipes))
+		rc = secrets_open(store_path(l->store), false, &ask, &g->secrets, err);
+	if (rc < 0)
+		return rc;
+	range_fold(&g->group->nodes, &g->nodes);
+	g->opts = (struct fleet_opts){.mode = ORDER_CHECK,
+		.recipes = g->recipes,
+		.n_recipes = g->n_recipes,
+		.secrets = g->secrets,
+		.nodes_text = buf_ok(&g->nodes) ? buf_text(&g->nodes) : "many",
+		.by = l->opts->by,
+		.parallel = l->opts->parallel,
+		.kex = l->opts->kex,
+		.ctx = g,
+		.event = on_event,
+		.done = on_done};
+	return l->opts->keep
+		       ? warm_open(l->store, l->keys, &g->group->nodes, &g->opts, &g->warm, err)
+		       : 0;
+}
+
+static void group_done(struct group_look *g)
+{
+	warm_close(g->warm);
+	secrets_close(g->secrets);
+	for (unsigned i = 0; i < g->n_recipes; i++)
+		recipe_done(g->recipes[i].recipe);
+	buf_done(&g->nodes);
 }
 
 /* One transaction for the group, after the run has ended its own. */
-static int store_reports(struct looking *g, size_t from, struct err *err)
+static int store_reports(struct looking *l, size_t from, struct err *err)
 {
-	int rc = store_begin(g->store, err);
+	int rc = store_begin(l->store, err);
 
 	if (rc < 0)
 		return rc;
-	for (size_t i = from; rc == 0 && i < g->reports->n; i++)
-		rc = store_drift_put(g->store, &g->reports->at[i], err);
+	for (size_t i = from; rc == 0 && i < l->reports->n; i++)
+		rc = store_drift_put(l->store, &l->reports->at[i], err);
 	if (rc < 0) {
-		store_rollback(g->store);
+		store_rollback(l->store);
 		return rc;
 	}
-	return store_commit(g->store, err);
+	return store_commit(l->store, err);
 }
 
-static void tell(const struct looking *g, size_t from)
+static void tell(const struct looking *l, size_t from)
 {
-	for (size_t i = from; g->opts->done && i < g->reports->n; i++)
-		g->opts->done(g->opts->ctx, &g->reports->at[i]);
+	for (size_t i = from; l->opts->done && i < l->reports->n; i++)
+		l->opts->done(l->opts->ctx, &l->reports->at[i]);
 }
 
 /* The recipes cannot even be read: what each of the nodes is, nobody knows. */
-static void fail_group(struct looking *g, const struct err *why)
+static void fail_group(struct group_look *g)
 {
+	const struct err *why = &g->broken;
+
 	for (size_t i = 0; i < g->group->nodes.n; i++) {
 		struct drift_report *r = &g->looks[i].report;
 
@@ -158,87 +228,105 @@ static void fail_group(struct looking *g, const struct err *why)
 		r->state = DRIFT_FAILED;
 		r->recipes = g->group->text;
 		r->reason = arena_printf(
-			g->arena, "%s%s%s", why->file, *why->file ? ": " : "", why->msg);
-		r->hint = arena_strdup(g->arena, why->hint);
-		*vec_push(g->reports) = *r;
+			g->whole->arena, "%s%s%s", why->file, *why->file ? ": " : "", why->msg);
+		r->hint = arena_strdup(g->whole->arena, why->hint);
+		*vec_push(g->whole->reports) = *r;
 	}
 }
 
-static int run_group(struct looking *g, const struct keys *k, struct err *err)
+static int run_group(struct group_look *g, struct err *err)
 {
-	const struct look_opts *o = g->opts;
-	struct pack_recipe *recipes = NULL;
-	struct fleet_opts f = {.mode = ORDER_CHECK,
-		.nodes_text = "",
-		.by = o->by,
-		.parallel = o->parallel,
-		.kex = o->kex,
-		.ctx = g,
-		.event = on_event,
-		.done = on_done};
-	AUTO_BUF nodes = {0};
-	int rc = pack_resolve(g->arena, g->group->names, g->group->n, &recipes, &f.n_recipes, err);
+	struct looking *l = g->whole;
 
-	if (rc < 0)
-		return rc;
-	buf_init(&nodes, 1u << 20);
-	range_fold(&g->group->nodes, &nodes);
-	f.nodes_text = buf_ok(&nodes) ? buf_text(&nodes) : "many";
-	f.recipes = recipes;
-	rc = fleet_run(g->store, k, &g->group->nodes, &f, &g->outcome, err);
-	for (unsigned i = 0; i < f.n_recipes; i++)
-		recipe_done(recipes[i].recipe);
-	return rc;
+	if (g->warm)
+		return warm_turn(g->warm, &g->outcome, err);
+	return fleet_run(l->store, l->keys, &g->group->nodes, &g->opts, &g->outcome, err);
 }
 
-/* A broken store ends the whole look, a recipe at fault only its group. */
+/* What cannot be sent to any node, such as a parameter that is missing, is the group's failure. */
 static bool is_of_recipes(const struct err *err)
 {
 	return err->code == E_SYNTAX || err->code == E_SCHEMA || err->code == E_NOTFOUND ||
 	       err->code == E_CONFLICT || err->code == E_LIMIT || err->code == E_EXISTS;
 }
 
-static int look_at_group(struct looking *g, const struct keys *k, struct err *err)
+static int look_at_group(struct group_look *g, struct err *err)
 {
-	const size_t from = g->reports->n;
-	struct err why;
-	int rc;
+	struct looking *l = g->whole;
+	const size_t from = l->reports->n;
+	int rc = 0;
 
-	g->looks = arena_alloc(g->arena, g->group->nodes.n * sizeof *g->looks);
+	g->looks = arena_alloc(l->arena, g->group->nodes.n * sizeof *g->looks);
+	g->unreachable = g->interrupted = 0;
 	for (size_t i = 0; i < g->group->nodes.n; i++)
-		look_begin(&g->looks[i], g->arena, g->group->nodes.at[i]);
+		look_begin(&g->looks[i], l->arena, g->group->nodes.at[i]);
 	qsort(g->looks, g->group->nodes.n, sizeof *g->looks, compare_looks);
-	rc = run_group(g, k, &why);
-	if (rc < 0 && (!is_of_recipes(&why) || g->reports->n > from)) {
-		*err = why;
+	if (g->ready)
+		rc = run_group(g, &g->broken);
+	if (rc < 0 && (!is_of_recipes(&g->broken) || l->reports->n > from)) {
+		*err = g->broken;
 		return rc;
 	}
-	if (rc < 0)
-		fail_group(g, &why);
-	rc = store_reports(g, from, err);
+	if (rc < 0 || !g->ready)
+		fail_group(g);
+	rc = store_reports(l, from, err);
 	if (rc == 0)
-		tell(g, from);
+		tell(l, from);
 	if (rc == 0 && g->interrupted > 0)
 		rc = err_set(err, E_CANCELLED, "stopped before all nodes were looked at");
 	return rc;
 }
 
-int look_at(struct store *s, const struct keys *k, struct arena *a, const struct node_refs *nodes,
-	const struct look_opts *o, struct drift_reports *reports, struct node_refs *bare,
-	struct err *err)
+int look_open(struct store *s, const struct keys *k, struct arena *a, const struct node_refs *nodes,
+	const struct look_opts *o, struct looking **out, struct err *err)
 {
-	struct role_groups groups = VEC_INIT;
-	int rc = role_groups_make(a, nodes, o->recipes, &groups, bare, err);
+	struct looking *l = xcalloc(1, sizeof *l);
+	const int rc = role_groups_make(a, nodes, o->recipes, &l->groups, &l->bare, err);
 
-	for (size_t i = 0; rc == 0 && i < groups.n; i++) {
-		struct looking g = {.store = s,
-			.arena = a,
-			.opts = o,
-			.group = &groups.at[i],
-			.reports = reports};
+	l->store = s;
+	l->keys = k;
+	l->opts = o;
+	l->at = xcalloc(l->groups.n + 1, sizeof *l->at);
+	for (size_t i = 0; rc == 0 && i < l->groups.n; i++) {
+		struct group_look *g = &l->at[i];
 
-		rc = look_at_group(&g, k, err);
+		g->whole = l;
+		g->group = &l->groups.at[i];
+		buf_init(&g->nodes, 1u << 20);
+		g->ready = prepare(g, a, &g->broken) == 0;
 	}
-	role_groups_done(&groups);
+	if (rc < 0) {
+		look_close(l);
+		return rc;
+	}
+	*out = l;
+	return 0;
+}
+
+int look_turn(struct looking *l, struct arena *a, struct drift_reports *reports, struct err *err)
+{
+	int rc = 0;
+
+	l->arena = a;
+	l->reports = reports;
+	for (size_t i = 0; rc == 0 && i < l->groups.n; i++)
+		rc = look_at_group(&l->at[i], err);
 	return rc;
+}
+
+const struct node_refs *look_bare(const struct looking *l)
+{
+	return &l->bare;
+}
+
+void look_close(struct looking *l)
+{
+	if (!l)
+		return;
+	for (size_t i = 0; i < l->groups.n; i++)
+		group_done(&l->at[i]);
+	free(l->at);
+	role_groups_done(&l->groups);
+	vec_done(&l->bare);
+	free(l);
 }

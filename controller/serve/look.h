@@ -34,20 +34,27 @@ struct look_opts {
 	const char *by;
 	unsigned parallel;
 	const char *kex;
+	bool keep; /* links stay open from one turn to the next */
 	void *ctx; /* both may be NULL */
 	/* What was found on a node, once it is stored. */
 	void (*done)(void *ctx, const struct drift_report *r);
 };
 
 /*
- * Looks at the nodes and stores what was found. reports: one per node that was looked at, in
- * the order of the answers; bare: nodes whose roles list no recipe. A group whose recipes do not
- * load fails as a whole: each of its nodes gets a report that says so. Negative when
- * nothing could be done or stored; E_CANCELLED when a signal came.
+ * Nodes to be looked at, once or again and again. A group whose recipes do not load fails as a
+ * whole: each of its nodes gets a report that says so. Nodes, opts and arena must outlive it.
  */
-int look_at(struct store *s, const struct keys *k, struct arena *a, const struct node_refs *nodes,
-	const struct look_opts *o, struct drift_reports *reports, struct node_refs *bare,
-	struct err *err);
+struct looking;
+int look_open(struct store *s, const struct keys *k, struct arena *a, const struct node_refs *nodes,
+	const struct look_opts *o, struct looking **out, struct err *err);
+/*
+ * Looks at them and stores what was found: one report a node, in the order of the answers,
+ * in a. Negative when nothing could be done or stored; E_CANCELLED when a signal came.
+ */
+int look_turn(struct looking *l, struct arena *a, struct drift_reports *reports, struct err *err);
+/* Nodes whose roles list no recipe. */
+const struct node_refs *look_bare(const struct looking *l);
+void look_close(struct looking *l); /* NULL is fine */
 
 /* What the records and the result of one node come to. */
 struct look {

@@ -218,13 +218,15 @@ static int look(struct server *v, const struct node_refs *nodes, struct err *err
 	const struct look_opts o = {
 		.by = v->opts->by, .parallel = v->opts->parallel, .ctx = v, .done = on_report};
 	struct drift_reports reports = VEC_INIT;
-	struct node_refs bare = VEC_INIT;
+	struct looking *looking = NULL;
 	int rc;
 
 	alive_until = clock_mono() + LOOK_LIMIT;
-	rc = look_at(v->store, v->keys, v->arena, nodes, &o, &reports, &bare, err);
+	rc = look_open(v->store, v->keys, v->arena, nodes, &o, &looking, err);
+	if (rc == 0)
+		rc = look_turn(looking, v->arena, &reports, err);
+	look_close(looking);
 	vec_done(&reports);
-	vec_done(&bare);
 	if (rc == 0 && v->broken.code) {
 		*err = v->broken;
 		rc = -(int)err->code;

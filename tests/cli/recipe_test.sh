@@ -137,3 +137,22 @@ warns "'apply' needs RECIPE and NODES"
 warns 'RECIPE NODES; or --roles NODES'
 expect 2 "$STOIKA" plan --roles a gpu01
 warns "takes the recipes from the nodes' roles"
+
+# completion asks for recipes and knows the kinds of step
+expect 0 "$STOIKA" completion bash
+cp "$CHECK_DIR/out" completion
+complete_words() { # WORD ...: what comes for the last of them
+	PATH="$(dirname "$STOIKA"):$PATH" bash -c '. ./completion; COMP_WORDS=("$@"); COMP_CWORD=$(($# - 1)); _stoika; echo "${COMPREPLY[*]}"' - "$@"
+}
+if command -v bash > /dev/null; then
+	expect 0 complete_words stoika recipe show de
+	says '^demo$'
+	expect 0 complete_words stoika apply ba
+	says 'base'
+	expect 0 complete_words stoika help step sys
+	says '^sysctl$'
+	expect 0 complete_words stoika manual stoika-step-fil
+	says '^stoika-step-file '
+	expect 0 complete_words stoika recipe ''
+	says 'list show check new test'
+fi

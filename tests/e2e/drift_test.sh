@@ -94,6 +94,13 @@ expect 4 stoika check gpu01
 says '^gpu01 +unreachable'
 lab uncut gpu01
 
+# again and again, over links that stay open
+lab exec gpu02 sh -c 'echo by hand > /etc/banner.d/text'
+expect 1 stoika check gpu02 --every 1s --count 3 --json
+ok 'each look finds it anew' jq -es 'length == 3 and all(.[]; .nodes[0].state == "drift" and .nodes[0].findings[0].state == "differs")' "$CHECK_DIR/out"
+expect 2 stoika check gpu02 --count 3
+warns '--count needs --every'
+
 # the daemon
 lab exec gpu02 sh -c 'echo by hand > /etc/banner.d/text'
 expect 0 stoika serve --due
