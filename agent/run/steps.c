@@ -93,6 +93,8 @@ void steps_settle(struct execution *x, struct task *t, enum step_result result)
 
 	json_put_str(record, "state", result_name(result));
 	json_put_str(record, "why", t->why);
+	if (t->report.always)
+		json_put_bool(record, "always", true);
 	put_diff(x, record, t);
 	intent_put_after(x, record, t);
 	put_took(record, t);

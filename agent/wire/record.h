@@ -10,11 +10,12 @@
  *	notify     recipe, handler; fsync'd before the change that calls for it
  *	step       recipe, step, item, name, kind, state, why, hint, diff, took_us, after; never for
  *	           an unchanged or skipped step, unless it has something to tell (then "ok"). In a
- *	           plan "changed" means that it would change
+ *	           plan "changed" means that it would change. always: true: it differs by nature
  *	handler    recipe, handler, state, why, hint, took_us
  *	check      recipe, name, state, why, hint; only when it failed, or could not be told
  *	undo       recipe, step, name, kind, entry, state, why, hint; what became of one remembered
  *	           change. done: true: it is remembered no longer
+ *	defective  recipe, why, hint; steps changed something in two applies running
  *	since      recipe, step, name, why; resumed: finished before, and differs now
  *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now
  *	waits      why ("needs secret 'NAME'"); the run stands still until it is resumed
