@@ -2,6 +2,7 @@
 
 #include "agent/base/fs.h"
 #include "agent/recipe/recipe.h"
+#include "agent/recipe/supports.h"
 #include "agent/recipe/type.h"
 #include "controller/command/help.h"
 
@@ -114,6 +115,15 @@ static json_t *param_json(const struct recipe_param *p)
 	return one;
 }
 
+static json_t *supports_json(const struct recipe *r)
+{
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < r->n_supports; i++)
+		json_array_append_new(list, json_string(r->supports[i].text));
+	return list;
+}
+
 static json_t *steps_json(const struct step *steps, unsigned n)
 {
 	json_t *list = json_array();
@@ -139,6 +149,8 @@ json_t *recipe_view_json(const struct recipe *r, const char *dir)
 	json_put_int(obj, "checks", r->n_checks);
 	json_object_set_new(obj, "needs", names_json(r->needs, r->n_needs));
 	json_object_set_new(obj, "disrupts", names_json(r->disrupts, r->n_disrupts));
+	if (r->n_supports > 0)
+		json_object_set_new(obj, "supports", supports_json(r));
 	for (unsigned i = 0; i < r->n_params; i++)
 		json_array_append_new(params, param_json(&r->params[i]));
 	json_object_set_new(obj, "params", params);
@@ -247,6 +259,9 @@ void recipe_view_text(const struct recipe *r, const char *dir, struct buf *out)
 		r->about ? r->about : "", dir);
 	add_words(out, "needs: ", r->needs, r->n_needs);
 	add_words(out, "disrupts: ", r->disrupts, r->n_disrupts);
+	for (unsigned i = 0; i < r->n_supports; i++)
+		buf_addf(out, "%s%s%s", i ? ", " : "supports: ", r->supports[i].text,
+			i + 1 == r->n_supports ? "\n" : "");
 	if (r->n_params > 0)
 		buf_add_text(out, "\nparameters:\n");
 	recipe_view_params(r, out);

@@ -140,3 +140,17 @@ expect 0 stoika list drift
 says '^gpu02 +drift' # as the daemon saw it last
 expect 0 stoika check all
 says '^2 nodes: 2 ok$'
+
+# roles that list other recipes are other runs
+sed -i 's/login: {}/login: {recipes: [ground]}/' site.yaml
+expect 0 stoika import site.yaml
+expect 3 stoika apply --roles all --plan 0123456789ab
+warns 'one --plan cannot stand for 2 runs'
+expect 0 stoika plan --roles all
+says 'ground'
+expect 0 stoika apply --roles all
+says 'login1 +changed'
+says 'gpu01 +ok'
+ok 'only what its role lists' lab exec login1 test ! -e /etc/banner.d/text
+expect 0 stoika check all
+says '^3 nodes: 3 ok$'
