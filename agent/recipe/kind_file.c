@@ -173,11 +173,18 @@ const struct kind KIND_FILE[] = {
 		.check =
 			"Parses the file and compares the keys that values, lists and absent name; a map "
 			"is compared key by key, a list or scalar as a whole. A file that cannot be "
-			"parsed is an error with its line and column, and stays as it is. Names in "
+			"parsed is an error with its line and column, and stays as it is; so does one "
+			"beyond 16 MiB or 200000 values, and one that holds a key twice. Names in "
 			"absent and lists are keys with dots between; a key with a dot of its own stands "
 			"in double quotes: 'plugins.\"io.containerd.grpc.v1.cri\".sandbox'. Under lists, "
 			"contains adds what is missing at the end, without removes what is there, set is "
-			"the whole list. An unquoted number or true is one, a quoted one is text.",
+			"the whole list. An unquoted number or true is one, a quoted one is text. JSON "
+			"and TOML are read strictly and as UTF-8; an empty file is an empty map. INI: "
+			"sections and keys (values: {section: {key: value}}), comments with ; or # at "
+			"the start of a line, a line that ends in a backslash goes on in the next, a key "
+			"that comes several times is a list, all values are text. apt.conf: names as "
+			"A::B or {A: {B: ...}}, lists as A::B { \"x\"; }; or A::B:: \"x\";, all values "
+			"are text.",
 		.apply =
 			"Changes only those keys in the text of the file: other keys, comments, order, "
 			"indentation, line ends (CRLF too) and a byte order mark stay byte for byte. The "
