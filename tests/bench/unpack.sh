@@ -6,7 +6,7 @@
 set -euo pipefail
 cd "$(dirname "$0")/../.."
 
-BUILD=${BUILD:-build/release} REPS=3 TREE="/usr/share /usr/bin /usr/sbin" LIMIT_MB=1500 CHECK=0
+BUILD=${BUILD:-build/release} REPS=3 TREE="/usr/share /usr/bin /usr/sbin /usr/include" LIMIT_MB=1500 CHECK=0
 WORK=${STOIKA_BENCH:-/dev/shm/stoika-unpack}
 
 while [ $# -gt 0 ]; do
@@ -23,8 +23,8 @@ while [ $# -gt 0 ]; do
 	esac
 	shift
 done
-UNTAR=$BUILD/bin/bench-untar
-[ -x "$UNTAR" ] || UNTAR=$BUILD/tests/bench/bench-untar
+UNTAR=$BUILD/tests/bench/bench-untar
+[ -x "$UNTAR" ] || UNTAR=$BUILD/bench-untar
 mkdir -p "$WORK"
 trap 'rm -rf "$WORK"' EXIT
 
@@ -38,10 +38,21 @@ tar -C / --ignore-failed-read -cf - $folders | tee >(wc -c > "$WORK/bytes") | zs
 sleep 0.2
 echo "tree: $TREE, $(($(cat "$WORK/bytes") / 1000000)) MB as tar, $(($(stat -c %s "$WORK/root.tar.zst") / 1000000)) MB as tar.zst"
 
+idle() { # waits up to 20 s for a machine that does nothing else
+	local tries=20 a b
+	while [ $((tries--)) -gt 0 ]; do
+		a=$(awk '/^cpu /{print $2+$3+$4+$7+$8}' /proc/stat)
+		sleep 1
+		b=$(awk '/^cpu /{print $2+$3+$4+$7+$8}' /proc/stat)
+		[ $((b - a)) -gt 25 ] || return 0
+	done
+}
+
 run() { # NAME COMMAND...: appends "NAME wall user sys"
 	local name=$1
 	shift
 	rm -rf "$WORK/out" && mkdir "$WORK/out"
+	idle
 	/usr/bin/time -o "$WORK/time" -f "%e %U %S" "$@" > /dev/null
 	echo "$name $(cat "$WORK/time")" >> "$WORK/figures"
 }
