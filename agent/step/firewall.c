@@ -343,7 +343,7 @@ static int judge_by_nft(
 	char path[PATH_MAX];
 	int rc = fs_mkdirs(env->root, MARKS, 0700, err);
 
-	snprintf(path, sizeof path, "%.*s.new", PATH_MAX - 8, w->mark);
+	snprintf(path, sizeof path, MARKS "/" FS_TMP_PREFIX "%.80s.nft", w->table);
 	if (rc == 0)
 		rc = fs_replace(env->root, path, text, 0600, 0, 0, err);
 	if (rc == 0)

@@ -1,7 +1,7 @@
 /*
  * swap - a swap file or device: made, on, and in fstab.
  *
- * A file's blocks are allocated before anything is switched on. What a device
+ * A file's blocks are allocated, and it is renamed when it is whole. What a device
  * or file holds is looked at first; only swap space, or nothing, is overwritten.
  */
 #include "agent/base/clock.h"
@@ -286,23 +286,14 @@ static int write_zeros(int fd, uint64_t size, const char *path, struct err *err)
 	return 0;
 }
 
-static int make_file(const struct step_env *env, const struct wish *w, struct err *err)
+static int put_in_place(int parent, const char *name, struct err *err)
 {
-	int rc = judge_space(env, w, err);
+	char beside[NAME_MAX + sizeof FS_TMP_PREFIX];
 
-	if (rc < 0)
-		return rc;
-	AUTO_FD fd = fs_open(env->root, w->path, O_RDWR | O_CREAT | O_EXCL, 0600, false, err);
-	if (fd < 0)
-		return fd;
-	if (fallocate(fd, 0, 0, (off_t)w->size) < 0)
-		rc = errno == EOPNOTSUPP ? write_zeros(fd, w->size, w->path, err)
-					 : err_sys(err, errno, "cannot allocate '%s'", w->path);
-	if (rc == 0 && fsync(fd) < 0)
-		rc = err_sys(err, errno, "cannot sync '%s'", w->path);
-	if (rc < 0)
-		(void)fs_remove(env->root, w->path, false, NULL);
-	return rc;
+	snprintf(beside, sizeof beside, FS_TMP_PREFIX "%s", name);
+	if (renameat(parent, beside, parent, name) < 0)
+		return err_sys(err, errno, "cannot put '%s' in place", name);
+	return fsync(parent) < 0 ? err_sys(err, errno, "cannot sync the folder of '%s'", name) : 0;
 }
 
 static int mkswap(const struct step_env *env, const char *path, struct err *err)
@@ -310,6 +301,48 @@ static int mkswap(const struct step_env *env, const char *path, struct err *err)
 	const char *const argv[] = {"mkswap", "--force", path, NULL};
 
 	return tool_must(env, argv, err);
+}
+
+static int allocate(const struct step_env *env, const char *path, uint64_t size, struct err *err)
+{
+	int rc = 0;
+
+	AUTO_FD fd = fs_open(env->root, path, O_RDWR | O_CREAT | O_EXCL, 0600, false, err);
+	if (fd < 0)
+		return fd;
+	if (fallocate(fd, 0, 0, (off_t)size) < 0)
+		rc = errno == EOPNOTSUPP ? write_zeros(fd, size, path, err)
+					 : err_sys(err, errno, "cannot allocate '%s'", path);
+	if (rc == 0 && fsync(fd) < 0)
+		rc = err_sys(err, errno, "cannot sync '%s'", path);
+	return rc;
+}
+
+/* Made beside, with the old one untouched until the new one is whole. */
+static int make_file(const struct step_env *env, const struct wish *w, bool active, struct err *err)
+{
+	char beside[PATH_MAX];
+	const char *name = strrchr(w->path, '/') + 1;
+	int rc = judge_space(env, w, err);
+
+	snprintf(beside, sizeof beside, "%.*s" FS_TMP_PREFIX "%s", (int)(name - w->path), w->path,
+		name);
+	if (rc == 0)
+		rc = fs_remove(env->root, beside, false, err);
+	if (rc == 0)
+		rc = allocate(env, beside, w->size, err);
+	if (rc == 0)
+		rc = mkswap(env, beside, err);
+	if (rc == 0 && active)
+		rc = swapoff(env, w->path, err);
+	if (rc == 0) {
+		AUTO_FD parent = fs_open_parent(env->root, w->path, &name, err);
+
+		rc = parent < 0 ? parent : put_in_place(parent, name, err);
+	}
+	if (rc < 0)
+		(void)fs_remove(env->root, beside, false, NULL);
+	return rc;
 }
 
 static int swapon(const struct step_env *env, const struct wish *w, struct err *err)
@@ -330,13 +363,8 @@ static int make(const struct step_env *env, const struct wish *w, struct now *no
 	int rc = 0;
 
 	if (!has_size(w, now)) {
-		if (now->active)
-			rc = swapoff(env, w->path, err);
-		if (rc == 0)
-			rc = fs_remove(env->root, w->path, false, err);
-		if (rc == 0)
-			rc = make_file(env, w, err);
-		*now = (struct now){.exists = true, .is_file = true};
+		rc = make_file(env, w, now->active, err);
+		*now = (struct now){.exists = true, .is_file = true, .has_swap = true};
 	}
 	if (rc == 0 && !now->has_swap && !now->active)
 		rc = mkswap(env, w->path, err);

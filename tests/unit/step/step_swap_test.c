@@ -59,7 +59,8 @@ TEST(swap_file_is_made_and_on)
 	tree_write(&t, "log", "");
 	tree_converge(&t, "swap", "{\"path\": \"/swapfile\", \"size\": \"3M\", \"priority\": 5}");
 	assert_string_equal(tree_read(&t, "log"),
-		"swapoff /swapfile\nmkswap --force /swapfile\nswapon -p 5 /swapfile\n");
+		"mkswap --force /.stoika-tmp.swapfile\nswapoff /swapfile\nswapon -p 5 "
+		"/swapfile\n");
 	tree_converge(&t, "swap", "{\"path\": \"/swapfile\", \"state\": \"absent\"}");
 	assert_false(tree_has(&t, "swapfile"));
 	assert_string_equal(tree_read(&t, "etc/fstab"), "UUID=1 / ext4 defaults 0 1\n");
