@@ -130,7 +130,7 @@ int put_joins(struct put *p, struct err *err)
 		.noun = NOUN_CORD, .sql = cord_sql, .bind = bind_cord, .n = p->m->cords.n};
 	struct batch cables = {
 		.noun = NOUN_CABLE, .sql = cable_sql, .bind = bind_cable, .n = p->m->cables.n};
-	const int rc = join(p, CORDS_MARK, &cords, keep_cord, err);
+	const int rc = p->same[NOUN_CORD] ? 0 : join(p, CORDS_MARK, &cords, keep_cord, err);
 
 	return rc == 0 ? join(p, CABLES_MARK, &cables, keep_cable, err) : rc;
 }

@@ -24,6 +24,7 @@ enum store_part {
 	PART_ROWS_LOAD,
 	PART_ROWS_SOME,
 	PART_PARTS,
+	PART_SAME,
 	PART_MODEL,
 	PART_NODE,
 	PART_LEASE,
@@ -105,7 +106,10 @@ struct put {
 	bool fresh;           /* the site was not there: its rows need no comparison */
 	int64_t *ids[NOUN_N]; /* of a noun's rows */
 	struct model_parts parts;
+	bool same[NOUN_N]; /* tables that are as the file has them; their ids are there */
 };
+/* Fills same, and the ids of such tables, before anything is written. */
+void put_find_same(struct put *p);
 /* Fills vars of each row from its layers. */
 int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
 /* The only site, for a caller who names none. */

@@ -25,6 +25,7 @@ enum {
 	SQL_N = SWEEP + 16
 };
 
+#define DEVICES   8 /* their place behind MARK and SWEEP */
 #define OF_SITE   " WHERE site_id = :site"
 #define OF_PDU    " WHERE pdu_id IN (SELECT id FROM pdus WHERE site_id = :site)"
 #define OF_ZONE   " WHERE zone_id IN (SELECT id FROM cooling_zones WHERE site_id = :site)"
@@ -90,6 +91,21 @@ static const char *const SQL[] = {
 };
 _Static_assert(sizeof SQL / sizeof *SQL == SQL_N, "marks and sweeps as counted");
 _Static_assert(SQL_N <= STORE_STATEMENTS_MAX, "raise STORE_STATEMENTS_MAX");
+
+/* The tables of marks and sweeps that are left alone when they are the same. */
+static bool is_same(const struct put *p, unsigned statement)
+{
+	static const struct {
+		unsigned place;
+		enum model_noun noun;
+	} large[] = {{0, NOUN_PORT}, {1, NOUN_OUTLET}, {2, NOUN_BANK}, {DEVICES, NOUN_DEVICE}};
+
+	for (size_t i = 0; i < sizeof large / sizeof *large; i++)
+		if (p->same[large[i].noun] &&
+			(statement == MARK + large[i].place || statement == SWEEP + large[i].place))
+			return true;
+	return false;
+}
 
 int64_t put_id(const int64_t *ids, size_t row)
 {
@@ -229,7 +245,7 @@ static int over_site(struct put *p, unsigned first, unsigned last, struct err *e
 		AUTO_QUERY q = query_start(p->s, PART_PUT, SQL, i);
 
 		query_int(&q, ":site", p->site);
-		rc = query_run(&q, err);
+		rc = is_same(p, i) ? 0 : query_run(&q, err);
 	}
 	return rc;
 }
@@ -260,6 +276,8 @@ static int put_all(struct put *p, struct err *err)
 	int rc = put_site(p, err);
 
 	if (rc == 0)
+		put_find_same(p);
+	if (rc == 0)
 		rc = over_site(p, REACH_DROP, SWEEP, err);
 	if (rc == 0)
 		rc = put_rows(p, err);
@@ -268,7 +286,7 @@ static int put_all(struct put *p, struct err *err)
 	if (rc == 0)
 		rc = each(p, m->templates.n, put_template, err);
 	if (rc == 0)
-		rc = put_ports(p, err);
+		rc = p->same[NOUN_PORT] ? 0 : put_ports(p, err);
 	if (rc == 0)
 		rc = put_joins(p, err);
 	if (rc == 0)

@@ -384,7 +384,7 @@ int put_rows(struct put *p, struct err *err)
 	int rc = put_terms(p, err);
 
 	for (size_t n = 0; rc == 0 && n < ORDER_N; n++)
-		rc = put_noun(p, ORDER[n], err);
+		rc = p->same[ORDER[n]] ? 0 : put_noun(p, ORDER[n], err);
 	return rc == 0 ? put_notes(p, err) : rc;
 }
 
