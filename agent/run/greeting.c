@@ -1,5 +1,6 @@
 /* greeting - the agent speaks first: who it is, what it holds, whether it is busy. */
 #include "agent/base/fs.h"
+#include "agent/base/mem.h"
 #include "agent/run/journal.h"
 #include "agent/run/session_priv.h"
 #include "agent/version.h"
@@ -78,7 +79,11 @@ static void put_name(const struct session *s, json_t *hello)
 
 void greeting_read_ids(struct session *s)
 {
-	read_id(AT_FDCWD, "/proc/sys/kernel/random/boot_id", s->boot_id);
+	/* Of the node itself, whatever root is changed and wherever we were started. */
+	AUTO_FD top = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	if (top >= 0)
+		read_id(top, "proc/sys/kernel/random/boot_id", s->boot_id);
 	read_id(s->root, "/etc/machine-id", s->machine_id);
 }
 

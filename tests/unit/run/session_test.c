@@ -16,6 +16,7 @@ TEST(session_hello_says_who)
 	gethostname(host, sizeof host);
 	assert_int_equal(strlen(p.nonce), 32);
 	assert_int_equal(json_get_int(p.hello, "proto", 0), WIRE_PROTO);
+	assert_int_equal(strlen(json_get_str(p.hello, "boot_id", "")), 36);
 	assert_string_equal(json_get_str(p.hello, "machine_id", ""), "0123456789abcdef");
 	assert_string_equal(json_get_str(p.hello, "hostname", ""), host);
 	assert_true(json_is_array(json_get(p.hello, "bundles")));
