@@ -238,10 +238,11 @@ static int check_database(const struct look *l, struct err *err)
 {
 	struct step_report quiet;
 	struct stat st;
+	const bool marked = fs_stat(l->env->root, PACKAGES_MARK, false, &st, NULL) == 0;
 	bool ours = false;
 	int rc;
 
-	if (l->n == 0 && !l->w.repair && fs_stat(l->env->root, PACKAGES_MARK, false, &st, NULL) < 0)
+	if (l->n == 0 && !l->w.repair && !marked)
 		return 0;
 	step_report_init(&quiet);
 	rc = transaction_check_sound(l->env, l->p, &ours, l->w.repair ? &quiet : l->rep, err);
@@ -249,9 +250,9 @@ static int check_database(const struct look *l, struct err *err)
 		report_differs(l->rep, "the package database has to be repaired");
 		report_add(l->rep, buf_str(&quiet.diff));
 		rc = 0;
-	} else if (ours) {
+	} else if (rc == 0 && marked) {
 		report_differs(l->rep, "an interrupted transaction has to be finished");
-		report_addf(l->rep, "finish what '" PACKAGES_MARK "' names\n");
+		report_addf(l->rep, "see that what '" PACKAGES_MARK "' names is whole\n");
 	}
 	step_report_done(&quiet);
 	return rc;

@@ -166,6 +166,20 @@ int transaction_check_sound(const struct step_env *env, const struct packager *p
 	return rc;
 }
 
+/* A mark that stands for nothing any more goes, lest it excuses what others break later. */
+static int clear_mark(const struct step_env *env, const struct packager *p, struct err *err)
+{
+	struct names broken = VEC_INIT;
+	struct arena *a = arena_new();
+	int rc = p->broken(env, a, &broken, err);
+
+	if (rc == 0 && broken.n == 0)
+		rc = fs_remove(env->root, PACKAGES_MARK, false, err);
+	vec_done(&broken);
+	arena_free(a);
+	return rc;
+}
+
 /* Finishes what a transaction of ours left half-way; what others left is refused. */
 static int recover(const struct step_env *env, const struct packager *p, struct step_report *rep,
 	struct err *err)
@@ -182,7 +196,7 @@ static int recover(const struct step_env *env, const struct packager *p, struct 
 	}
 	vec_done(&marked);
 	arena_free(a);
-	return rc;
+	return rc < 0 ? rc : clear_mark(env, p, err);
 }
 
 /* --- judging what the simulation says --- */

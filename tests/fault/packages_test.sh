@@ -17,46 +17,14 @@ unshare --mount true 2> /dev/null || skip 'needs mount namespaces'
 	unshare --mount --propagation private "$TOP/tests/fault/${0##*/}" inside
 	exit
 }
-export ASAN_OPTIONS=detect_leaks=0 GNUPGHOME="$PWD/gpg"
-mkdir -m 700 gpg
+export ASAN_OPTIONS=detect_leaks=0
 trap 'exit 1' HUP
 
 # --- the repository -----------------------------------------------------------------------------------------
 
-deb() { # NAME VERSION [FIELD [POSTINST]]: into ./debs
-	mkdir -p "deb/DEBIAN" "deb/usr/share/standin" debs
-	{
-		printf 'Package: %s\nVersion: %s\nArchitecture: all\nMaintainer: nobody <nobody@example.org>\n' "$1" "$2"
-		printf 'Description: stand-in\n'
-		[ -z "${3:-}" ] || printf '%s\n' "$3"
-	} > deb/DEBIAN/control
-	[ -z "${4:-}" ] || {
-		printf '#!/bin/sh\n%s\n' "$4" > deb/DEBIAN/postinst
-		chmod 755 deb/DEBIAN/postinst
-	}
-	echo "$2" > "deb/usr/share/standin/$1"
-	[ "$1" != big ] || head -c 40000000 /dev/urandom > deb/usr/share/standin/big.bin
-	dpkg-deb --root-owner-group -Zgzip -b deb "debs/$1_$2.deb" > /dev/null
-	rm -r deb
-}
+. "$TOP/tests/fault/apt_repo.sh"
 
-publish() { # FOLDER [FIELD]: signs its index; FIELD: one more of the Release file
-	(
-		cd "$1" || exit
-		rm -f Packages Packages.gz Release InRelease
-		apt-ftparchive packages . > Packages
-		{
-			[ -z "${2:-}" ] || printf '%s\n' "$2"
-			apt-ftparchive release .
-		} > ../Release
-		mv ../Release Release
-		gpg --batch --quiet --yes --clearsign -o InRelease Release
-	) || fail 'publishing the repository'
-}
-
-gpg --batch --quiet --passphrase '' --quick-gen-key 'Lab' ed25519 sign never 2> gpg.log || skip "gpg does not work: $(cat gpg.log)"
-gpg --export --armor Lab > lab.asc
-FINGERPRINT=$(gpg --list-keys --with-colons | sed -n 's/^fpr:*\([0-9A-F]*\):$/\1/p' | head -n 1)
+repo_key
 deb gpu 1.0
 deb gpu 2.0
 deb gpu-tools 1.0 'Depends: gpu'

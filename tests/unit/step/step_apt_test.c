@@ -296,19 +296,31 @@ TEST(apt_finishes_its_own_interrupted_transaction)
 	tree_done(&t);
 }
 
+/* A mark whose packages are whole: the next run clears it away. */
+TEST(apt_clears_a_mark_that_is_left)
+{
+	struct tree t;
+
+	stand_in_init(&t, BASH);
+	tree_write(&t, "var/lib/stoika-agent/packages-changing", "bash\n");
+	tree_converge(&t, "package", "{\"names\": [\"bash\"]}");
+	assert_false(tree_has(&t, "var/lib/stoika-agent/packages-changing"));
+	assert_false(tree_has(&t, "log"));
+	tree_done(&t);
+}
+
 /* --- locks --- */
 
-TEST(apt_names_who_holds_the_lock)
+/* A process that holds the lock until it is killed. */
+static pid_t hold_lock(struct tree *t, const char *name)
 {
 	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
-	char path[512], expected[128];
-	struct tree t;
+	char path[512];
 	int ready[2];
 	pid_t pid;
 
-	stand_in_init(&t, BASH);
-	tree_write(&t, "var/lib/dpkg/lock-frontend", "");
-	tree_path(&t, "var/lib/dpkg/lock-frontend", path);
+	tree_write(t, name, "");
+	tree_path(t, name, path);
 	assert_int_equal(pipe(ready), 0);
 	pid = fork();
 	if (pid == 0) {
@@ -319,16 +331,38 @@ TEST(apt_names_who_holds_the_lock)
 		_exit(1);
 	}
 	assert_int_equal(read(ready[0], path, 1), 1);
-	assert_int_equal(
-		tree_apply(&t, "package", "{\"names\": [\"curl\"], \"wait\": 0}"), -E_BUSY);
-	snprintf(expected, sizeof expected, "'step_apt_test' (pid %d) is changing packages", pid);
-	assert_non_null(strstr(t.err.msg, expected));
-	kill(pid, SIGKILL);
-	waitpid(pid, NULL, 0);
-	assert_int_equal(tree_apply(&t, "package", "{\"names\": [\"curl\"], \"wait\": 0}"), 0);
 	close(ready[0]);
 	close(ready[1]);
-	tree_done(&t);
+	return pid;
+}
+
+static const char *const LOCKS[] = {
+	"var/lib/dpkg/lock-frontend", "var/lib/apt/lists/lock", "run/unattended-upgrades.lock"};
+
+TEST(apt_names_who_holds_the_lock)
+{
+	char expected[128];
+	struct tree t;
+
+	for (size_t i = 0; i < sizeof LOCKS / sizeof LOCKS[0]; i++) {
+		pid_t pid;
+
+		stand_in_init(&t, BASH);
+		pid = hold_lock(&t, LOCKS[i]);
+		assert_int_equal(
+			tree_apply(&t, "package", "{\"names\": [\"curl\"], \"wait\": 1}"), -E_BUSY);
+		snprintf(expected, sizeof expected,
+			"'step_apt_test' (pid %d) is changing packages on this node and did not end "
+			"within 1 s",
+			pid);
+		assert_string_equal(t.err.msg, expected);
+		assert_non_null(strstr(t.err.hint, "'wait'"));
+		kill(pid, SIGKILL);
+		waitpid(pid, NULL, 0);
+		assert_int_equal(
+			tree_apply(&t, "package", "{\"names\": [\"curl\"], \"wait\": 0}"), 0);
+		tree_done(&t);
+	}
 }
 
 /* --- what apt-get prints --- */
