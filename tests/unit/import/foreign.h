@@ -20,7 +20,7 @@ struct result {
 static inline struct result import_as(
 	enum foreign_format format, const char *path, const char *map, const char *site)
 {
-	const struct foreign_opts o = {format, map, site};
+	const struct foreign_opts o = {format, map, site, NULL};
 	struct result r = {0};
 
 	r.rc = foreign_import(path, &o, &r.m, &r.errors, &r.losses);
