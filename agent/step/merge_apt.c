@@ -337,17 +337,19 @@ static json_t *text_json(const struct merge_node *n)
 static json_t *value_of_node(const struct merge_node *n)
 {
 	json_t *map = json_object(), *list = json_array();
+	bool named = false;
 	const struct merge_node *value = last_of(n, false);
 
 	for (const struct merge_node *c = n->first; c; c = c->next) {
 		json_t *v = c->form == APT_NAME ? value_of_node(c) : NULL;
 
+		named |= v != NULL;
 		if (v)
-			json_object_set_new_nocheck(map, c->key.p, v);
+			json_object_set_new(map, c->key.p, v); /* no key that is not UTF-8 */
 		else if (c->form == APT_ITEM || c->form == APT_APPEND)
 			json_array_append_new(list, text_json(c));
 	}
-	if (json_object_size(map) > 0 && !value && json_array_size(list) == 0) {
+	if (named && !value && json_array_size(list) == 0) {
 		json_decref(list);
 		return map;
 	}
@@ -393,13 +395,17 @@ static bool is_name(struct str part)
 static int judge(
 	const struct merge_doc *d, const struct merge_path *p, const json_t *v, struct err *err)
 {
+	bool plain = json_is_string(v);
+
 	for (unsigned i = 0; i < p->n; i++)
 		if (!is_name(p->part[i])) {
 			err_set(err, E_SCHEMA, "'%s' is no name for apt.conf",
 				merge_path_show(d->arena, p));
 			return err_hint(err, "write A::B, without blanks, quotes and braces");
 		}
-	if (json_is_string(v) && !strpbrk(json_string_value(v), "\"\n\r"))
+	for (const char *c = json_string_value(v); c && plain && *c; c++)
+		plain = ((unsigned char)*c >= 0x20 || *c == '\t') && *c != '"';
+	if (plain)
 		return 0;
 	err_set(err, E_SCHEMA, "'%s': a value of apt.conf is a text without quotes in one line",
 		merge_path_show(d->arena, p));

@@ -218,7 +218,7 @@ static int get(const struct merge_doc *d, const struct merge_path *p, json_t **o
 	}
 	*out = json_object();
 	for (const struct merge_node *c = n->first; c; c = c->next)
-		json_object_set_new_nocheck(*out, c->key.p, key_json(c));
+		json_object_set_new(*out, c->key.p, key_json(c)); /* no key that is not UTF-8 */
 	return 0;
 }
 
@@ -243,12 +243,15 @@ static int fit_text(
 	const struct merge_path *p, const struct merge_doc *d, json_t *v, struct err *err)
 {
 	const struct str text = str_of(json_is_string(v) ? json_string_value(v) : "");
+	bool plain = true;
 
 	if (json_is_object(v))
 		return err_set(err, E_SCHEMA,
 			"'%s': an empty section cannot be asked for, name a key of it",
 			merge_path_show(d->arena, p));
-	if (str_find(text, '\n') == STR_NONE && str_trim(text).n == text.n && !str_ends(text, "\\"))
+	for (size_t i = 0; i < text.n && plain; i++)
+		plain = (unsigned char)text.p[i] >= 0x20 || text.p[i] == '\t';
+	if (plain && str_trim(text).n == text.n && !str_ends(text, "\\"))
 		return 0;
 	err_set(err, E_SCHEMA,
 		"'%s': a value of an INI file is one line without blanks at its ends",

@@ -34,7 +34,7 @@ static int root_json(const struct merge_doc *d, json_t **out)
 		json_t *v = NULL;
 
 		if (d->format->get(d, &p, &v, NULL) == 0 && v)
-			json_object_set_new_nocheck(*out, n->key.p, v);
+			json_object_set_new(*out, n->key.p, v);
 	}
 	return 0;
 }
