@@ -1,5 +1,6 @@
 # Turns a script into a C array: cmake -DIN=FILE -DOUT=FILE -DNAME=NAME -DINSERT=FILE -P embed.cmake
 # The text of INSERT takes the place of @INSERT@ in the script.
+cmake_policy(VERSION 3.20) # else @INSERT@ is taken for a variable
 file(READ ${IN} text)
 file(READ ${INSERT} inserted)
 string(STRIP "${inserted}" inserted)
