@@ -104,7 +104,7 @@ static int meet_rebooted(struct task *t, const char *boot_id, struct err *err)
 {
 	if (!t->rebooting)
 		return 0;
-	if (strcmp(boot_id, t->boot_id) == 0)
+	if (*boot_id && strcmp(boot_id, t->boot_id) == 0)
 		return err_set(err, E_NET, "'%s' has not restarted yet", t->node->name);
 	t->rebooting = false;
 	t->attach = true;
