@@ -3,6 +3,7 @@
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/check.sh"
 . "$TOP/tests/e2e/lab.sh"
+# shellcheck disable=SC1091 # found from where this stands
 . "$TOP/tests/fault/apt_repo.sh"
 
 for program in apt-ftparchive dpkg-deb gpg; do
