@@ -212,12 +212,19 @@ static int run_validator(struct step_env *env, const struct job *j, const json_t
 	}
 	argv[n] = NULL;
 	rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
+	if (rc == -E_NOTFOUND)
+		return err_hint(err, "install the package that has it in a step before this one");
 	if (rc < 0)
 		return rc;
 	if (!proc_ok(&res))
 		rc = fail_validator(j, argv[0], &res, err);
 	proc_result_done(&res);
 	return rc;
+}
+
+static int fail_folder(struct err *err)
+{
+	return err_hint(err, "add a 'directory' step for its folder before this one");
 }
 
 /* The new file beside the old one, judged, and away again. */
@@ -239,7 +246,7 @@ static int validate(struct step_env *env, const struct job *j, const json_t *arg
 					     : 0644,
 		j->attr.uid, j->attr.gid, err);
 	if (rc < 0)
-		return rc;
+		return rc == -E_NOTFOUND ? fail_folder(err) : rc;
 	rc = run_validator(env, j, words, path, err);
 	(void)fs_remove(env->root, path, false, NULL);
 	return rc;
@@ -262,12 +269,11 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	if (j.exists && str_eq(buf_str(&j.old), buf_str(&j.new)))
 		return attr_apply(env, j.path, &j.attr, err);
 	rc = validate(env, &j, args, err);
-	if (rc == 0)
-		rc = fs_replace(env->root, j.path, buf_str(&j.new), j.attr.mode, j.attr.uid,
-			j.attr.gid, err);
-	if (rc == -E_NOTFOUND)
-		return err_hint(err, "add a 'directory' step for its folder before this one");
-	return rc;
+	if (rc < 0)
+		return rc;
+	rc = fs_replace(
+		env->root, j.path, buf_str(&j.new), j.attr.mode, j.attr.uid, j.attr.gid, err);
+	return rc == -E_NOTFOUND ? fail_folder(err) : rc;
 }
 
 /* --- undo --- */

@@ -137,6 +137,26 @@ TEST(the_validator_decides)
 	tree_done(&t);
 }
 
+TEST(what_is_missing_is_named)
+{
+	struct tree t;
+
+	tree_init(&t);
+	assert_int_equal(tree_apply(&t, "merge", NVIDIA "}"), -E_NOTFOUND);
+	assert_string_equal(t.err.hint, "add a 'directory' step for its folder before this one");
+	assert_int_equal(tree_apply(&t, "merge", NVIDIA ", \"validate\": [\"dockerd\", \"{}\"]}"),
+		-E_NOTFOUND);
+	assert_string_equal(t.err.hint, "add a 'directory' step for its folder before this one");
+	tree_write(&t, "etc/docker/daemon.json", KATA);
+	assert_int_equal(tree_apply(&t, "merge", NVIDIA ", \"validate\": [\"dockerd\", \"{}\"]}"),
+		-E_NOTFOUND);
+	assert_non_null(strstr(t.err.msg, "dockerd"));
+	assert_string_equal(
+		t.err.hint, "install the package that has it in a step before this one");
+	assert_string_equal(tree_read(&t, "etc/docker/daemon.json"), KATA);
+	tree_done(&t);
+}
+
 TEST(files_that_are_not_merged)
 {
 	static const struct {
