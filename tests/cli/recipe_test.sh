@@ -97,6 +97,22 @@ expect 1 "$STOIKA" recipe check sloppy --strict
 expect 0 "$STOIKA" recipe check sloppy --json
 ok 'warnings in JSON' jq -e '[.warnings[].warning] | length == 6' "$CHECK_DIR/out"
 
+# text from outside in a line for a shell
+recipe bare <<'EOF'
+recipe: bare
+about: a test
+params:
+  user: {type: text, default: x, about: who}
+steps:
+  - command: {shell: "useradd {{ params.user }}", creates: /home/x}
+  - command: {shell: "useradd {{ quote(params.user) }}", creates: /home/x}
+check: [{name: is there, expect: exists('/home/x')}]
+EOF
+expect 0 "$STOIKA" recipe check bare
+says '1 warning$'
+says "recipe.yaml:6:.*'params.user' stands in a shell's line without quote\(\) \(unquoted-shell\)"
+says 'hint: write \{\{ quote\(params.user\) \}\}'
+
 # what needs what: the place of the word, and the chain
 recipe a <<'EOF'
 recipe: a
