@@ -6,7 +6,7 @@
  *	params:                         # no default = must be given
  *	  port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port}
  *	when: facts.os.family == 'debian'   # else the recipe is skipped
- *	supports: [debian 11-13, rhel 8-9]  # else it is refused; left out: all that are no experiment
+ *	supports: [debian 11-13, rhel 8-9]  # else it is refused (supports.h)
  *	needs: [base]
  *	disrupts: [docker]              # what the fleet must drain
  *	steps:                          # one kind key; name, when, each, as, notify beside it
