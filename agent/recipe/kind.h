@@ -21,12 +21,11 @@ enum param_type {
 	PARAM_NAME,   /* a package, unit, user, group: str_is_name plus '@', '+', ':' */
 	PARAM_SOURCE, /* a file of the recipe's folder, relative, no .. */
 	PARAM_CHOICE,
-	PARAM_LIST, /* of text */
-	PARAM_MAP,  /* text to text */
-	PARAM_EXPR, /* an expression, evaluated by the step when it needs it (guards) */
+	PARAM_LIST,   /* of text */
+	PARAM_MAP,    /* text to text */
+	PARAM_EXPR,   /* an expression, evaluated by the step when it needs it (guards) */
 	PARAM_SECRET, /* of a recipe only: {"$secret": NAME}, its value travels beside the order */
-	PARAM_TREE, /* any nesting of maps, lists and scalars; see type.h for how scalars are read
-		     */
+	PARAM_TREE,   /* any nesting of maps, lists and scalars, typed as type.h says */
 };
 
 struct kind_param {
