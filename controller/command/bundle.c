@@ -8,8 +8,8 @@
 #include "agent/recipe/recipe.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
-#include "controller/fleet/bundle_file.h"
 #include "controller/fleet/keys.h"
+#include "controller/fleet/pack_file.h"
 #include "inventory/store/order.h"
 
 #include <errno.h>
@@ -118,7 +118,7 @@ static int run_make(struct invocation *inv)
 	if (rc == 0)
 		rc = pack_make(s, &keys, recipes, n_recipes, &p, &err);
 	if (rc == 0)
-		rc = bundle_file_write(&p, path, &err);
+		rc = pack_file_write(&p, path, &err);
 	if (rc == 0)
 		print_made(inv, &p, path);
 	pack_done(&p);
@@ -131,7 +131,7 @@ static int run_make(struct invocation *inv)
 
 /* --- verify --- */
 
-static void print_verdict(const struct bundle_file *b, const struct bundle_verdict *v)
+static void print_verdict(const struct pack_file *b, const struct bundle_verdict *v)
 {
 	AUTO_BUF text = {0};
 
@@ -143,7 +143,7 @@ static void print_verdict(const struct bundle_file *b, const struct bundle_verdi
 	session_print_lines(&text);
 }
 
-static void print_verdict_json(const struct bundle_file *b, const struct bundle_verdict *v)
+static void print_verdict_json(const struct pack_file *b, const struct bundle_verdict *v)
 {
 	AUTO_JSON doc = json_object();
 	json_t *checks = json_object();
@@ -166,7 +166,7 @@ static void print_verdict_json(const struct bundle_file *b, const struct bundle_
 }
 
 /* What the database has seen of this name and signer; 0 where there is no database. */
-static int seen_serial(const struct invocation *inv, const struct bundle_file *b,
+static int seen_serial(const struct invocation *inv, const struct pack_file *b,
 	const struct sign_key *key, int64_t *seen, struct err *err)
 {
 	struct store *s = NULL;
@@ -183,7 +183,7 @@ static int seen_serial(const struct invocation *inv, const struct bundle_file *b
 
 static int run_verify(struct invocation *inv)
 {
-	struct bundle_file b = {0};
+	struct pack_file b = {0};
 	struct bundle_verdict v = {0};
 	struct sign_key *key = NULL;
 	int64_t seen = 0;
@@ -191,17 +191,17 @@ static int run_verify(struct invocation *inv)
 	int rc = load_key(inv, store_default_path(inv->arena, inv->db), &key, &err);
 
 	if (rc == 0)
-		rc = bundle_file_read(inv->arena, inv->args[0], &b, &err);
+		rc = pack_file_read(inv->arena, inv->args[0], &b, &err);
 	if (rc == 0)
 		rc = seen_serial(inv, &b, key, &seen, &err);
 	if (rc == 0) {
-		bundle_file_verify(&b, key, clock_wall() / CLOCK_SEC, seen, &v);
+		pack_file_verify(&b, key, clock_wall() / CLOCK_SEC, seen, &v);
 		if (inv->json)
 			print_verdict_json(&b, &v);
 		else
 			print_verdict(&b, &v);
 	}
-	bundle_file_done(&b);
+	pack_file_done(&b);
 	sign_key_free(key);
 	if (rc < 0)
 		return command_fail(inv, &err);
@@ -222,7 +222,7 @@ static int refuse(const char *path, const struct bundle_verdict *v, struct err *
 	return err_set(err, E_INTERNAL, "'%s' is refused", path);
 }
 
-static int note_serial(struct store *s, const struct bundle_file *b, const struct sign_key *key,
+static int note_serial(struct store *s, const struct pack_file *b, const struct sign_key *key,
 	const char *by, struct err *err)
 {
 	int rc = store_begin(s, err);
@@ -239,7 +239,7 @@ static int note_serial(struct store *s, const struct bundle_file *b, const struc
 }
 
 /* DB/../incoming/DIGEST, anew each time: what lies there may have been touched. */
-static int unpack(struct arena *a, struct store *s, const struct bundle_file *b, const char **dir,
+static int unpack(struct arena *a, struct store *s, const struct pack_file *b, const char **dir,
 	struct err *err)
 {
 	const char *parent = keys_path(a, store_path(s), "incoming");
@@ -258,10 +258,10 @@ static int unpack(struct arena *a, struct store *s, const struct bundle_file *b,
 	if (rc < 0)
 		return rc;
 	fd = fs_open(top, b->m.digest, O_RDONLY | O_DIRECTORY, 0, false, err);
-	return fd < 0 ? fd : bundle_file_unpack(b, fd, err);
+	return fd < 0 ? fd : pack_file_unpack(b, fd, err);
 }
 
-static int take_in(const struct invocation *inv, struct store *s, const struct bundle_file *b,
+static int take_in(const struct invocation *inv, struct store *s, const struct pack_file *b,
 	const struct sign_key *key, const char **dir, struct err *err)
 {
 	struct bundle_verdict v;
@@ -270,7 +270,7 @@ static int take_in(const struct invocation *inv, struct store *s, const struct b
 
 	if (rc < 0)
 		return rc;
-	bundle_file_verify(b, key, clock_wall() / CLOCK_SEC, seen, &v);
+	pack_file_verify(b, key, clock_wall() / CLOCK_SEC, seen, &v);
 	if (!v.ok)
 		return refuse(option_get(inv, "bundle"), &v, err);
 	rc = note_serial(s, b, key, session_user(inv), err);
@@ -280,7 +280,7 @@ static int take_in(const struct invocation *inv, struct store *s, const struct b
 int bundle_take_in(const struct invocation *inv, struct store *s, const char **dir, struct err *err)
 {
 	const char *path = option_get(inv, "bundle");
-	struct bundle_file b = {0};
+	struct pack_file b = {0};
 	struct sign_key *key = NULL;
 	int rc;
 
@@ -289,10 +289,10 @@ int bundle_take_in(const struct invocation *inv, struct store *s, const char **d
 		return 0;
 	rc = load_key(inv, store_path(s), &key, err);
 	if (rc == 0)
-		rc = bundle_file_read(inv->arena, path, &b, err);
+		rc = pack_file_read(inv->arena, path, &b, err);
 	if (rc == 0)
 		rc = take_in(inv, s, &b, key, dir, err);
-	bundle_file_done(&b);
+	pack_file_done(&b);
 	sign_key_free(key);
 	return rc;
 }

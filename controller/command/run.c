@@ -14,6 +14,19 @@ static enum order_mode mode_of(const struct run_row *r)
 	return strcmp(r->mode, "plan") == 0 ? ORDER_PLAN : ORDER_APPLY;
 }
 
+/* A moment is text in UTC, null when it is not yet. */
+static void put_moment(json_t *obj, const char *key, int64_t wall)
+{
+	char text[24];
+
+	if (wall == 0) {
+		json_object_set_new(obj, key, json_null());
+		return;
+	}
+	clock_format(wall, text);
+	json_put_str(obj, key, text);
+}
+
 static json_t *run_json(const struct run_row *r)
 {
 	json_t *obj = json_object();
@@ -25,8 +38,8 @@ static json_t *run_json(const struct run_row *r)
 	json_put_str(obj, "by", r->by);
 	json_put_str(obj, "state", r->state);
 	json_put_str(obj, "plan_hash", r->plan_hash);
-	json_put_int(obj, "started", r->started / CLOCK_SEC);
-	json_put_int(obj, "ended", r->ended / CLOCK_SEC);
+	put_moment(obj, "started", r->started);
+	put_moment(obj, "ended", r->ended);
 	json_put_int(obj, "n_nodes", r->n_nodes);
 	json_object_set_new(obj, "counts", result_counts_json(&r->counts));
 	return obj;

@@ -579,8 +579,7 @@ TEST(refuses_another_node_at_the_address)
 	run(&o, 1, 1, &out);
 	assert_int_equal(seen.state[1], RESULT_DENIED);
 	assert_non_null(strstr(seen.reason[1], "is that of 'somebody-else'"));
-	assert_int_equal(
-		access(path_of(arena_printf(arena, "fake/%u.order", ports[0])), F_OK), -1);
+	assert_int_equal(access(path_of(arena_printf(arena, "fake/%u.order", ports[0])), F_OK), -1);
 }
 
 TEST(goes_on_with_a_run)

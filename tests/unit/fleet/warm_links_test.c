@@ -1,4 +1,5 @@
-/* warm_links_test - links that stay: the same order again, nodes that leave, and what the store keeps. */
+/* warm_links_test - links that stay: the same order again, nodes that leave, and what the store
+ * keeps. */
 #include "agent/base/arena.h"
 #include "agent/base/err.h"
 #include "agent/base/sign.h"

@@ -1,4 +1,4 @@
-#include "controller/fleet/bundle_file.h"
+#include "controller/fleet/pack_file.h"
 
 #include "agent/base/buf.h"
 #include "agent/base/clock.h"
@@ -81,7 +81,7 @@ static int write_all(int fd, const struct pack *p, const char *path, struct err 
 	return rc;
 }
 
-int bundle_file_write(const struct pack *p, const char *path, struct err *err)
+int pack_file_write(const struct pack *p, const char *path, struct err *err)
 {
 	AUTO_STR making = xasprintf("%s.%d.tmp", path, (int)getpid());
 	AUTO_FD fd = open(making, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
@@ -142,15 +142,14 @@ static int read_members(struct archive *a, const char *path, struct buf *parts, 
 	return rc;
 }
 
-int bundle_file_read(
-	struct arena *arena, const char *path, struct bundle_file *out, struct err *err)
+int pack_file_read(struct arena *arena, const char *path, struct pack_file *out, struct err *err)
 {
 	struct buf *parts = xcalloc(MEMBERS, sizeof *parts);
 	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
 	struct archive *a = archive_read_new();
 	int rc;
 
-	*out = (struct bundle_file){.held = parts};
+	*out = (struct pack_file){.held = parts};
 	if (fd < 0)
 		rc = err_sys(err, errno, "cannot open '%s'", path);
 	else if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
@@ -165,11 +164,11 @@ int bundle_file_read(
 	if (rc == 0 && manifest_parse(arena, out->manifest, &out->m, err) < 0)
 		rc = err_wrap(err, "'%s'", path);
 	if (rc < 0)
-		bundle_file_done(out);
+		pack_file_done(out);
 	return rc;
 }
 
-void bundle_file_done(struct bundle_file *b)
+void pack_file_done(struct pack_file *b)
 {
 	struct buf *parts = b ? b->held : NULL;
 
@@ -184,7 +183,7 @@ void bundle_file_done(struct bundle_file *b)
 
 /* Each file of the payload in the manifest's order. */
 struct walk {
-	const struct bundle_file *b;
+	const struct pack_file *b;
 	struct archive *archive;
 	int dir; /* where they go, -1: they are only looked at */
 	unsigned n_good;
@@ -274,7 +273,7 @@ static int walk_payload(struct walk *w, struct err *err)
 	return rc;
 }
 
-int bundle_file_unpack(const struct bundle_file *b, int dir, struct err *err)
+int pack_file_unpack(const struct pack_file *b, int dir, struct err *err)
 {
 	struct walk w = {.b = b, .dir = dir};
 
@@ -297,7 +296,7 @@ static void judge(struct bundle_verdict *v, enum bundle_check c, bool ok, const 
 	v->ok = v->ok && ok;
 }
 
-void bundle_file_verify(const struct bundle_file *b, const struct sign_key *key, int64_t now,
+void pack_file_verify(const struct pack_file *b, const struct sign_key *key, int64_t now,
 	int64_t seen, struct bundle_verdict *out)
 {
 	struct walk w = {.b = b, .dir = -1};
