@@ -117,7 +117,7 @@ TEST(slips_are_told)
 		{"--db x.db", "'--db' alone tells no command", "'stoika help' lists"},
 		{"run", "'run' needs a second word", "'stoika run show'"},
 		{"run shoe", "'run' needs a second word", "'stoika run watch'"},
-		{"apply base", "needs RECIPE[,RECIPE...] NODES", "usage: stoika apply"},
+		{"recipe show", "needs RECIPE", "usage: stoika recipe show"},
 		{"import a b", "'b' is one argument too many", "usage: stoika import PATH"},
 		{"apply base all --sat a=1", "has no option '--sat'", "did you mean '--set'?"},
 		{"apply base all --plan", "option '--plan' needs a value: HASH", ""},
