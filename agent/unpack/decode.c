@@ -9,13 +9,17 @@
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
+/* block by block into memory of ours: there is no other way without a copy of all that comes out */
+#define ZSTD_STATIC_LINKING_ONLY
 #include <zstd.h>
 
 #define IN_BLOCK   (256u << 10)
-#define IN_BLOCKS  6u
-#define OUT_BLOCK  (512u << 10)
-#define OUT_BLOCKS 8u
-#define WINDOW_LOG 27 /* more memory than this no archive of ours asks for */
+#define IN_BLOCKS  12u
+#define OUT_BLOCKS 48u
+#define BLOCK_MAX  ((size_t)128 << 10) /* of zstd */
+#define WINDOW_MAX (UINT64_C(1) << 27) /* more memory than this no archive of ours asks for */
+#define RINGS_MAX  8u
+#define HEADER_MAX 32u
 #define ZSTD_MAGIC 0xfd2fb528u
 #define SKIP_MAGIC 0x184d2a50u
 #define SKIP_MASK  0xfffffff0u
@@ -27,8 +31,16 @@ struct decode {
 	struct hash *hash;
 	ZSTD_DCtx *zstd;
 	bool compressed;
-	unsigned char *space; /* the block of out that is being filled */
-	size_t filled;
+	/* Blocks are decompressed to where they are read: a ring that keeps the window behind. */
+	unsigned char *rings[RINGS_MAX]; /* the last is in use; a larger window takes a new one */
+	unsigned n_rings;
+	size_t ring_size, at;
+	size_t need,
+		have;  /* bytes that zstd wants next, 0: a frame begins; how many are in carry */
+	uint64_t skip; /* bytes of a frame that is none */
+	unsigned char carry[IN_BLOCK];
+	unsigned char header[HEADER_MAX];
+	size_t header_n;
 	int rc;
 	struct err err;
 };
@@ -61,67 +73,141 @@ static int read_block(int in, unsigned char *p, size_t *n, struct err *err)
 	return 0;
 }
 
-static bool want_space(struct decode *d)
+static int fail(struct decode *d, const char *why)
 {
-	if (!d->space) {
-		d->space = queue_space(d->out);
-		d->filled = 0;
+	d->rc = err_set(&d->err, E_VERIFY, "the archive cannot be read: zstd: %s", why);
+	return d->rc;
+}
+
+/*
+ * A ring for that window: behind the next block there are always the window and all blocks that the
+ * caller may still read, also where the ring begins again.
+ */
+static int make_ring(struct decode *d, uint64_t window)
+{
+	const size_t behind =
+		OUT_BLOCKS * BLOCK_MAX > window ? OUT_BLOCKS * BLOCK_MAX : (size_t)window;
+	const size_t size = behind + 3 * BLOCK_MAX;
+
+	if (window > WINDOW_MAX) {
+		d->rc = err_set(&d->err, E_LIMIT, "the archive's window is larger than %llu MiB",
+			(unsigned long long)(WINDOW_MAX >> 20));
+		return d->rc;
 	}
-	return d->space != NULL;
+	if (size <= d->ring_size)
+		return 0;
+	if (d->n_rings == RINGS_MAX)
+		return fail(d, "its windows grow again and again");
+	d->rings[d->n_rings++] = xmalloc(size);
+	d->ring_size = size;
+	d->at = 0;
+	return 0;
 }
 
-static void hand_over(struct decode *d)
-{
-	if (d->space && d->filled > 0)
-		queue_push(d->out, d->filled);
-	d->space = NULL;
-}
-
-/* False: the caller takes no more. The rest is read all the same, for the hash. */
+/* Uncompressed bytes, by way of the ring, since the block read is given back before it is used. */
 static bool pass_on(struct decode *d, const unsigned char *p, size_t n)
 {
+	if (make_ring(d, 0) < 0)
+		return false;
 	while (n > 0) {
-		size_t some = n;
+		const size_t some = n < BLOCK_MAX ? n : BLOCK_MAX;
 
-		if (!want_space(d))
+		if (!queue_wait(d->out))
 			return false;
-		if (some > OUT_BLOCK - d->filled)
-			some = OUT_BLOCK - d->filled;
-		memcpy(d->space + d->filled, p, some);
-		d->filled += some;
-		if (d->filled == OUT_BLOCK)
-			hand_over(d);
+		if (d->ring_size - d->at < some)
+			d->at = 0;
+		memcpy(d->rings[d->n_rings - 1] + d->at, p, some);
+		queue_push_at(d->out, d->rings[d->n_rings - 1] + d->at, some);
+		d->at += some;
 		p += some;
 		n -= some;
 	}
 	return true;
 }
 
+/* The header comes in two pieces; when it is whole, it says how large the window is. */
+static int take_header(struct decode *d, const unsigned char *p)
+{
+	ZSTD_frameHeader h;
+
+	if (d->header_n + d->need > HEADER_MAX)
+		return fail(d, "a frame's header is too long");
+	memcpy(d->header + d->header_n, p, d->need);
+	d->header_n += d->need;
+	if (ZSTD_getFrameHeader(&h, d->header, d->header_n) != 0)
+		return 0;
+	if (h.frameType != ZSTD_skippableFrame)
+		return make_ring(d, h.windowSize);
+	d->skip = h.frameContentSize;
+	d->need = 0;
+	return 0;
+}
+
+/* Exactly the bytes that zstd asked for. */
+static bool feed(struct decode *d, const unsigned char *p)
+{
+	const bool header = ZSTD_nextInputType(d->zstd) == ZSTDnit_frameHeader;
+	unsigned char *to;
+	size_t n;
+
+	if (header && take_header(d, p) < 0)
+		return false;
+	if (d->need == 0)
+		return true;
+	if (!queue_wait(d->out))
+		return false;
+	if (d->ring_size - d->at < BLOCK_MAX)
+		d->at = 0;
+	to = d->n_rings > 0 ? d->rings[d->n_rings - 1] + d->at : d->carry;
+	n = ZSTD_decompressContinue(d->zstd, to, d->n_rings > 0 ? BLOCK_MAX : 0, p, d->need);
+	if (ZSTD_isError(n)) {
+		fail(d, ZSTD_getErrorName(n));
+		return false;
+	}
+	if (n > 0)
+		queue_push_at(d->out, to, n);
+	d->at += n;
+	d->need = ZSTD_nextSrcSizeToDecompress(d->zstd);
+	return true;
+}
+
+static bool begin_frame(struct decode *d)
+{
+	ZSTD_decompressBegin(d->zstd);
+	d->need = ZSTD_nextSrcSizeToDecompress(d->zstd);
+	d->header_n = 0;
+	d->have = 0;
+	return true;
+}
+
 static bool decompress(struct decode *d, const unsigned char *p, size_t n)
 {
-	ZSTD_inBuffer in = {p, n, 0};
-	bool full = true;
+	while (n > 0) {
+		size_t some = d->skip < n ? (size_t)d->skip : n;
 
-	/* a full output block may mean that more lies ready inside */
-	while (in.pos < in.size || full) {
-		ZSTD_outBuffer out;
-		size_t left;
-
-		if (!want_space(d))
-			return false;
-		out = (ZSTD_outBuffer){d->space, OUT_BLOCK, d->filled};
-		left = ZSTD_decompressStream(d->zstd, &out, &in);
-		if (ZSTD_isError(left)) {
-			d->rc = err_set(&d->err, E_VERIFY, "the archive cannot be read: zstd: %s",
-				ZSTD_getErrorName(left));
-			return false;
-		}
-		d->filled = out.pos;
-		full = out.pos == out.size;
-		if (full)
-			hand_over(d);
-		if (left == 0 && in.pos == in.size)
+		d->skip -= some;
+		p += some;
+		n -= some;
+		if (n == 0)
 			break;
+		if (d->need == 0)
+			begin_frame(d);
+		if (d->need > sizeof d->carry)
+			return fail(d, "a block is too large") == 0;
+		some = d->need - d->have < n ? d->need - d->have : n;
+		if (d->have > 0 || some < d->need) {
+			memcpy(d->carry + d->have, p, some);
+			d->have += some;
+		}
+		if (some == d->need || d->have == d->need) {
+			const bool whole = some == d->need && d->have == 0;
+
+			d->have = 0;
+			if (!feed(d, whole ? p : d->carry))
+				return false;
+		}
+		p += some;
+		n -= some;
 	}
 	return true;
 }
@@ -147,7 +233,8 @@ static void *read_all(void *ctx)
 		if (wanted)
 			wanted = d->compressed ? decompress(d, p, n) : pass_on(d, p, n);
 	}
-	hand_over(d);
+	if (d->rc == 0 && wanted && d->compressed && (d->need > 0 || d->skip > 0))
+		fail(d, "it is cut off");
 	queue_end(d->out);
 	queue_end(d->raw);
 	return NULL;
@@ -167,6 +254,8 @@ static void *hash_all(void *ctx)
 static void release(struct decode *d)
 {
 	ZSTD_freeDCtx(d->zstd);
+	for (unsigned i = 0; i < d->n_rings; i++)
+		free(d->rings[i]);
 	queue_free(d->raw);
 	queue_free(d->out);
 	free(d);
@@ -179,12 +268,11 @@ struct decode *decode_start(int in, struct err *err)
 
 	d->in = in;
 	d->raw = queue_new(IN_BLOCKS, IN_BLOCK);
-	d->out = queue_new(OUT_BLOCKS, OUT_BLOCK);
+	d->out = queue_new(OUT_BLOCKS, 0);
 	d->hash = hash_new();
 	d->zstd = ZSTD_createDCtx();
 	if (!d->zstd)
 		abort();
-	ZSTD_DCtx_setParameter(d->zstd, ZSTD_d_windowLogMax, WINDOW_LOG);
 	rc = pthread_create(&d->hasher, NULL, hash_all, d);
 	if (rc == 0) {
 		rc = pthread_create(&d->reader, NULL, read_all, d);

@@ -16,6 +16,7 @@ struct queue {
 	unsigned blocks, filled, emptied;
 	bool ended, broken;
 	bool taken; /* the taking side holds a block */
+	bool lends; /* blocks belong to the filling side */
 	struct block *ring;
 };
 
@@ -28,13 +29,14 @@ struct queue *queue_new(unsigned blocks, size_t size)
 	q->blocks = blocks;
 	q->ring = xcalloc(blocks, sizeof *q->ring);
 	for (unsigned i = 0; i < blocks; i++)
-		q->ring[i].bytes = xmalloc(size);
+		q->ring[i].bytes = size > 0 ? xmalloc(size) : NULL;
+	q->lends = size == 0;
 	return q;
 }
 
 void queue_free(struct queue *q)
 {
-	for (unsigned i = 0; i < q->blocks; i++)
+	for (unsigned i = 0; i < q->blocks && !q->lends; i++)
 		free(q->ring[i].bytes);
 	free(q->ring);
 	pthread_cond_destroy(&q->moved);
@@ -42,7 +44,7 @@ void queue_free(struct queue *q)
 	free(q);
 }
 
-unsigned char *queue_space(struct queue *q)
+bool queue_wait(struct queue *q)
 {
 	bool broken;
 
@@ -51,7 +53,18 @@ unsigned char *queue_space(struct queue *q)
 		pthread_cond_wait(&q->moved, &q->lock);
 	broken = q->broken;
 	pthread_mutex_unlock(&q->lock);
-	return broken ? NULL : q->ring[q->filled % q->blocks].bytes;
+	return !broken;
+}
+
+unsigned char *queue_space(struct queue *q)
+{
+	return queue_wait(q) ? q->ring[q->filled % q->blocks].bytes : NULL;
+}
+
+void queue_push_at(struct queue *q, unsigned char *p, size_t n)
+{
+	q->ring[q->filled % q->blocks].bytes = p;
+	queue_push(q, n);
 }
 
 void queue_push(struct queue *q, size_t n)

@@ -16,6 +16,12 @@ void queue_free(struct queue *q);
 /* An empty block of the queue's size; waits for one. NULL: the other side gave up. */
 unsigned char *queue_space(struct queue *q);
 void queue_push(struct queue *q, size_t n); /* hands over n bytes of that block */
+/*
+ * The same for bytes that lie elsewhere (a queue made with size 0): waits until fewer than all
+ * blocks are under way, false when the other side gave up; then hands over n bytes at p.
+ */
+bool queue_wait(struct queue *q);
+void queue_push_at(struct queue *q, unsigned char *p, size_t n);
 void queue_end(struct queue *q);
 /* The next block and its length; NULL at the end. */
 const unsigned char *queue_pop(struct queue *q, size_t *n);
