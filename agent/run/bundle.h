@@ -27,8 +27,9 @@ int bundle_list(const struct bundle_store *s, struct arena *a, const char **out,
 int bundle_open(const struct bundle_store *s, struct arena *a, const char *digest,
 	struct bundle **out, struct err *err);
 /* Whether it may be used now: not expired, not older than what was seen; that is noted. E_VERIFY.
- */
-int bundle_vet(const struct bundle_store *s, const struct bundle *b, int64_t now, struct err *err);
+ * begun: for a run that began with it, newer ones may have been seen since. */
+int bundle_vet(const struct bundle_store *s, const struct bundle *b, int64_t now, bool begun,
+	struct err *err);
 void bundle_close(struct bundle *b);
 const struct manifest_file *bundle_find(const struct bundle *b, const char *path);
 /* A whole file, checked against its hash. */

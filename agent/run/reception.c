@@ -100,10 +100,15 @@ int reception_open_bundle(struct session *s, struct err *err)
 {
 	int rc = bundle_open(&s->store, s->arena, s->order.bundle, &s->bundle, err);
 
+	if (rc == -E_NOTFOUND && s->channel.in < 0)
+		return err_hint(err, "stoika run resume %s sends it again", s->order.run);
 	if (rc == -E_NOTFOUND) {
 		rc = receive(s, err);
 		if (rc == 0)
 			rc = bundle_open(&s->store, s->arena, s->order.bundle, &s->bundle, err);
 	}
-	return rc == 0 ? bundle_vet(&s->store, s->bundle, clock_wall() / CLOCK_SEC, err) : rc;
+	if (rc < 0)
+		return rc;
+	return bundle_vet(
+		&s->store, s->bundle, clock_wall() / CLOCK_SEC, s->resumed_by != NULL, err);
 }

@@ -516,6 +516,50 @@ TEST(warm_resume_alone_and_by_the_controller)
 	peer_done(&p);
 }
 
+/* A newer bundle that was only looked at does not keep the run from going on with its own; a bundle
+ * that is gone does. */
+TEST(warm_resume_with_its_own_bundle)
+{
+	struct peer p;
+	json_t *m;
+	char path[128];
+
+	peer_init(&p);
+	make_bundle(&p, "recipe: demo\nsteps:\n  - command: {shell: half once}\n");
+	snprintf(path, sizeof path, "bundles/%s", p.digest);
+	m = run_once(&p, ORDER_APPLY, "run-1");
+	json_decref(m);
+	assert_int_equal(finish(&p), 0);
+	p.serial = 9;
+	make_bundle(&p, QUIET);
+	{
+		struct order_recipe r;
+		struct order o;
+
+		greet(&p);
+		o = plain_order(&p, ORDER_PLAN, &r);
+		o.run = "run-2";
+		send_order(&p, &o, p.key);
+		send_bundle(&p);
+		m = receive_type(&p, "final");
+		json_decref(m);
+		assert_int_equal(finish(&p), 0);
+	}
+	assert_int_equal(fs_remove(p.stage.state, path, true, NULL), 0);
+	assert_int_equal(alone(&p), 100);
+	assert_true(stage_has(p.stage.state, "runs/unfinished"));
+	peer_done(&p);
+
+	peer_init(&p);
+	make_bundle(&p, "recipe: demo\nsteps:\n  - command: {shell: half once}\n");
+	m = run_once(&p, ORDER_APPLY, "run-1");
+	json_decref(m);
+	assert_int_equal(finish(&p), 0);
+	stage_write_at(p.stage.state, "bundles/serials.json", "{\"demo\":9}");
+	assert_int_equal(alone(&p), RESULT_CHANGED);
+	peer_done(&p);
+}
+
 /* An order that somebody changed on the disk is not obeyed. */
 TEST(warm_resume_checks_the_kept_order)
 {
