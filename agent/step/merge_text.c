@@ -47,6 +47,12 @@ static int use_edit(struct work *k, struct merge_edit *e, struct err *err)
 		return err_set(err, E_LIMIT, "'%s' would be longer than %u bytes", k->file,
 			MERGE_BYTES_MAX);
 	}
+	/* its text would be read otherwise from then on */
+	if (k->doc->begin == 0 && str_starts(buf_str(&next), "\xEF\xBB\xBF")) {
+		buf_done(&next);
+		err_set(err, E_CONFLICT, "'%s' would begin with a byte order mark", k->file);
+		return err_hint(err, "take the one inside the file out by hand");
+	}
 	buf_done(&k->text);
 	k->text = next;
 	if (++k->edits > EDITS_MAX)
