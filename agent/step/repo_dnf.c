@@ -127,13 +127,15 @@ int repo_refresh_dnf(const struct step_env *env, const char *id, struct err *err
 	const bool outside = rpm_is_outside(env, "dnf");
 	struct arena *a = arena_new();
 	const char *argv[12] = {"dnf", "-y", "makecache", "--disablerepo=*",
-		arena_printf(a, "--enablerepo=%s", id), "--disableplugin=versionlock"};
+		arena_printf(a, "--enablerepo=%s", id), "--disableplugin=versionlock",
+		/* which distributions set, and then a dead source is a success */
+		arena_printf(a, "--setopt=%s.skip_if_unavailable=0", id)};
 	const struct proc proc = {.argv = argv,
 		.root = outside || strcmp(env->root_path, "/") == 0 ? NULL : env->root_path,
 		.timeout = REFRESH_TIMEOUT,
 		.merge = true};
 	struct proc_result res;
-	size_t n = 6;
+	size_t n = 7;
 	AUTO_BUF tail;
 	int rc;
 

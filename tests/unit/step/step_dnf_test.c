@@ -8,6 +8,7 @@
 #include "agent/base/proc.h"
 #include "agent/step/dnf_plan.h"
 #include "agent/step/rpm.h"
+#include "tests/unit/step/keys.h"
 #include "tests/unit/step/tree.h"
 
 static void must(const char *const *argv)
@@ -221,6 +222,30 @@ TEST(dnf_keeps_packages_of_an_install_root)
 	removals(&t);
 	undo_of_an_install(&t);
 	failed_scriptlet(&t);
+	root_done(&t);
+}
+
+/* A source that dnf can read stays, one that it cannot is taken back. */
+TEST(dnf_proves_a_source)
+{
+	char args[512];
+	struct tree t;
+
+	build("gpu", "1.0", "");
+	index_repo();
+	root_init(&t);
+	tree_source(&t, "demo/files/one.asc", KEY_ONE);
+	snprintf(args, sizeof args,
+		"{\"name\": \"site\", \"uris\": [\"file://%s/repo\"], \"key\": \"one.asc\"}",
+		t_dir());
+	tree_converge(&t, "repo", args);
+	tree_converge(&t, "repo", "{\"name\": \"site\", \"state\": \"absent\"}");
+	assert_true(tree_apply(&t, "repo",
+			    "{\"name\": \"site\", \"uris\": [\"file:///no/such/repo\"], \"key\": "
+			    "\"one.asc\"}") == -E_NET);
+	assert_non_null(strstr(t.err.msg, "repo 'site' does not work and was taken back"));
+	assert_false(tree_has(&t, "etc/yum.repos.d/site.repo"));
+	assert_false(tree_has(&t, "etc/pki/rpm-gpg/RPM-GPG-KEY-site"));
 	root_done(&t);
 }
 
