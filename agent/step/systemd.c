@@ -59,7 +59,8 @@ void systemd_unit_name(const char *name, char out[static SERVICE_NAME_MAX])
 			return;
 		}
 	}
-	snprintf(out, SERVICE_NAME_MAX, "%s.service", name);
+	snprintf(out, SERVICE_NAME_MAX, "%.*s.service", (int)(SERVICE_NAME_MAX - sizeof ".service"),
+		name);
 }
 
 static bool there(const struct step_env *env, const char *folder, const char *name)
