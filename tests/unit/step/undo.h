@@ -70,7 +70,8 @@ static inline void tree_snapshot_in(const struct tree *t, const char *folder, st
 	if (names.n > 0)
 		qsort(names.at, names.n, sizeof *names.at, tree_by_name);
 	for (size_t i = 0; i < names.n; i++) {
-		snprintf(path, sizeof path, "%.100s%s%.200s", folder, *folder ? "/" : "", names.at[i]);
+		snprintf(path, sizeof path, "%.100s%s%.200s", folder, *folder ? "/" : "",
+			names.at[i]);
 		if (!tree_is_ignored(path)) {
 			tree_show_path(t, path, out);
 			if (fs_stat(t->env.root, path, false, &st, NULL) == 0 &&
