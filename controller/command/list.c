@@ -5,6 +5,7 @@
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/report/report.h"
+#include "inventory/store/order.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -41,6 +42,8 @@ static int list_nodes(const struct invocation *inv, struct store *s, const struc
 		rc = session_nodes(inv, s, inv->args[1], &rows, &refs, err);
 	for (size_t i = 0; rc == 0 && i < refs.n; i++)
 		*vec_push(&chosen) = *refs.at[i];
+	if (rc == 0)
+		rc = store_mark_missed(s, inv->arena, &chosen, err);
 	if (rc == 0)
 		report_nodes(&chosen, clock_wall() / CLOCK_SEC, o, out);
 	vec_done(&refs);

@@ -197,7 +197,8 @@ enum {
 	NODE_STATE,
 	NODE_OS,
 	NODE_AGENT,
-	NODE_SEEN
+	NODE_SEEN,
+	NODE_CONTACT
 };
 static const struct column NODES[] = {
 	[NODE_NAME] = {"node", TEXT_NODE, 0},
@@ -208,6 +209,7 @@ static const struct column NODES[] = {
 	[NODE_OS] = {"os", TEXT_OS, COL_TRUNC},
 	[NODE_AGENT] = {"agent", TEXT_AGENT, COL_TRUNC},
 	[NODE_SEEN] = {"seen", TEXT_SEEN, 0},
+	[NODE_CONTACT] = {"contact", TEXT_CONTACT, 0},
 };
 
 /* An IPv6 address in brackets before a port. */
@@ -280,6 +282,10 @@ static void put_node(
 	table_text(t, NODE_OS, n->os);
 	table_text(t, NODE_AGENT, n->agent);
 	put_seen(t, n, now, o);
+	table_value(t, NODE_CONTACT, n->missed ? text_get(o->lang, TEXT_UNREACHABLE) : "",
+		n->missed     ? json_string("unreachable")
+		: n->seen > 0 ? json_string("reached")
+			      : NULL);
 	table_extra(t, "device_type", *n->device_type ? json_string(n->device_type) : NULL);
 	table_extra(t, "site", json_string(n->site));
 	table_extra(t, "port", json_integer(n->port));

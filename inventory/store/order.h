@@ -26,6 +26,9 @@ struct missed_rows vec(struct missed_row);
 /* All that could not be reached last. */
 int store_missed(struct store *s, struct arena *a, struct missed_rows *out, struct err *err);
 
+/* Fills node_row.missed. */
+int store_mark_missed(struct store *s, struct arena *a, struct node_rows *rows, struct err *err);
+
 /* The highest serial seen of bundles with this name and signer; 0 when there was none. */
 int store_serial_get(
 	struct store *s, const char *name, const char *signer, int64_t *serial, struct err *err);

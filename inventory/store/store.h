@@ -117,6 +117,8 @@ struct node_row {
 	const char *boot_id; /* last seen, "" */
 	const char *os;      /* "debian 12", "" */
 	int64_t seen;        /* wall seconds of last contact, 0 never */
+	int64_t missed; /* since when it cannot be reached, 0: it was when tried last. Filled by
+			   store_mark_missed only */
 	/* JSON object text: what all layers come to, see model/vars.h. Nodes for which they come to
 	   the same share the pointer. */
 	const char *vars;

@@ -118,6 +118,19 @@ int store_missed(struct store *s, struct arena *a, struct missed_rows *out, stru
 	return rc;
 }
 
+int store_mark_missed(struct store *s, struct arena *a, struct node_rows *rows, struct err *err)
+{
+	struct missed_rows missed = VEC_INIT;
+	const int rc = store_missed(s, a, &missed, err);
+
+	vec_each(&missed, const struct missed_row, m)
+		vec_each(rows, struct node_row, n)
+			if (n->id == m->node)
+				n->missed = m->since;
+	vec_done(&missed);
+	return rc;
+}
+
 int store_serial_get(
 	struct store *s, const char *name, const char *signer, int64_t *serial, struct err *err)
 {
