@@ -14,7 +14,10 @@ static int state = -1;
 
 static void remove_state(void)
 {
-	(void)fs_remove(AT_FDCWD, path, true, NULL);
+	const int top = open("/", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+
+	(void)fs_remove(top, path, true, NULL);
+	close(top);
 }
 
 static void make_state(void)
