@@ -362,6 +362,7 @@ TEST(reads_a_passphrase_from_a_descriptor)
 
 	buf_init(&words, 1000);
 	assert_int_equal(pipe2(ends, O_CLOEXEC), 0);
+	assert_int_equal(fcntl(ends[0], F_SETFD, 0), 0); /* as a shell hands one over */
 	snprintf(number, sizeof number, "%d", ends[0]);
 	setenv("STOIKA_PASSPHRASE_FD", number, 1);
 	assert_int_equal(write(ends[1], "short\nfour words are enough\n", 28), 28);
