@@ -10,12 +10,12 @@ HERE=$(cd "$(dirname "$0")" && pwd)
 TOP=$(cd "$HERE/../.." && pwd)
 NODES=100 REPS=3 PEER_NODES=10 BUILD=$TOP/build/release KEX=curve25519-sha256 OUT='' KEEP=0
 WORK=${STOIKA_BENCH:-/var/tmp/stoika-bench}
-TOOLS=ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible
+TOOLS=ours,warm,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible
 
 usage() {
 	cat <<'X'
 usage: bench.sh [--nodes N] [--reps R] [--tools LIST] [--build DIR] [--out FILE.tsv] [--keep] [--scale]
-  --tools   of ours,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible (those not installed are
+  --tools   of ours,warm,ssh-true,ssh-true-default,ssh-sh,clush,cf-agent,puppet,mitogen,ansible (those not installed are
             left out and named; puppet, ansible and mitogen run on 10 nodes, their cost being linear)
   --scale   ours alone at 10, 50, 100, 200 and 500 nodes, with the fit of cost = fixed + slope x nodes
 X
@@ -145,6 +145,18 @@ ours() { # N
 		measure "ours second" "$1" "${STOIKA[@]}" apply "$WORK/w/w" all --kex "$KEX"
 		agent_figures "$1"
 	done
+}
+
+# A turn over links that stayed open: eleven looks less one, by ten. Reports are stored at each.
+warm() { # N
+	local row
+	"${STOIKA[@]}" apply "$WORK/w/w" all --kex "$KEX" > "$WORK/log/warm.log" 2>&1 || :
+	measure "warm 1" "$1" "${STOIKA[@]}" check all --recipe "$WORK/w/w" --kex "$KEX"
+	measure "warm 11" "$1" "${STOIKA[@]}" check all --recipe "$WORK/w/w" --kex "$KEX" --every 1s --count 11
+	row=$(tail -n 2 "$OUT" | awk -F'\t' -v n="$1" '{w[NR] = $4; c[NR] = $5; d[NR] = $6; r = $7}
+		END { printf "ours warm\t%d\t0\t%d\t%d\t%d\t%d", n, (w[2] - w[1] - 1e7) / 10, (c[2] - c[1]) / 10, (d[2] - d[1]) / 10, r }')
+	sed -i '/^warm 1/d' "$OUT"
+	echo "$row" >> "$OUT"
 }
 
 fan_out() { # LABEL N SSHOPTIONS COMMAND...: one OpenSSH client a node, 50 at once; {} in the command is the node
@@ -279,6 +291,7 @@ main() {
 		words_to_nodes
 		fresh
 		! wants ours || ours "$NODES"
+		! wants warm || warm "$NODES"
 		peers
 	fi
 	[ "$KEEP" = 1 ] || "${LAB[@]}" down > /dev/null
