@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +28,7 @@ static int read_line(int fd, struct buf *out, struct err *err)
 			continue;
 		if (n < 0)
 			return err_sys(err, errno, "cannot read from descriptor %d", fd);
-		if (c == '\n')
+		if (c == '\n' || !buf_ok(out)) /* what never ends is not read to its end */
 			break;
 		buf_add_char(out, c);
 	}
@@ -91,6 +92,18 @@ static int prompt_twice(struct buf *out, struct err *err)
 	return rc;
 }
 
+/* Our own are closed on exec, so none that came from outside is: the database is no passphrase. */
+static int judge_descriptor(uint64_t fd, struct err *err)
+{
+	const int flags = fd < INT_MAX ? fcntl((int)fd, F_GETFD) : -1;
+
+	if (flags >= 0 && !(flags & FD_CLOEXEC))
+		return 0;
+	err_set(err, E_SYNTAX, "STOIKA_PASSPHRASE_FD is %llu, and no such descriptor was given",
+		(unsigned long long)fd);
+	return err_hint(err, "STOIKA_PASSPHRASE_FD=3 3< FILE");
+}
+
 int secret_passphrase(void *ctx, bool fresh, struct buf *out, struct err *err)
 {
 	const char *text = getenv("STOIKA_PASSPHRASE_FD");
@@ -98,9 +111,12 @@ int secret_passphrase(void *ctx, bool fresh, struct buf *out, struct err *err)
 	int rc;
 
 	(void)ctx;
-	if (text && (!str_to_u64(str_of(text), &fd) || fd > 1023))
+	if (text && !str_to_u64(str_of(text), &fd))
 		return err_set(err, E_SYNTAX,
 			"STOIKA_PASSPHRASE_FD is the number of a descriptor, not '%s'", text);
+	rc = text ? judge_descriptor(fd, err) : 0;
+	if (rc < 0)
+		return rc;
 	if (text)
 		rc = read_line((int)fd, out, err);
 	else

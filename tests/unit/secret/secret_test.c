@@ -377,6 +377,28 @@ TEST(reads_a_passphrase_from_a_descriptor)
 	close(ends[1]);
 }
 
+/* One of our own, such as the database's, none at all, and one that never ends. */
+TEST(refuses_a_descriptor_that_was_not_given)
+{
+	const int own = open("/dev/zero", O_RDONLY | O_CLOEXEC);
+	AUTO_BUF words = {0};
+	struct err err = {0};
+	char number[16];
+
+	buf_init(&words, 1000);
+	snprintf(number, sizeof number, "%d", own);
+	setenv("STOIKA_PASSPHRASE_FD", number, 1);
+	assert_int_equal(secret_passphrase(NULL, true, &words, &err), -E_SYNTAX);
+	assert_int_equal(words.n, 0);
+	assert_int_equal(fcntl(own, F_SETFD, 0), 0);
+	assert_int_equal(secret_passphrase(NULL, true, &words, &err), -E_LIMIT);
+	close(own);
+	assert_int_equal(secret_passphrase(NULL, true, &words, &err), -E_SYNTAX);
+	setenv("STOIKA_PASSPHRASE_FD", "18446744073709551615", 1);
+	assert_int_equal(secret_passphrase(NULL, true, &words, &err), -E_SYNTAX);
+	unsetenv("STOIKA_PASSPHRASE_FD");
+}
+
 /* Killed at any time while it saves and rotates, the store opens with the old or the new value. */
 TEST(survives_kills)
 {
