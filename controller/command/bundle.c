@@ -28,13 +28,13 @@
 static int parse_key(const char *text, struct sign_key **out, struct err *err)
 {
 	AUTO_BUF file = {0};
-	AUTO_FD here = open(".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	AUTO_FD top = open(text[0] == '/' ? "/" : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	int rc;
 
 	buf_init(&file, KEY_MAX);
 	if (access(text, R_OK) != 0)
 		rc = sign_key_parse_public(str_of(text), out, err);
-	else if (fs_read(text[0] == '/' ? AT_FDCWD : here, text, &file, err) < 0)
+	else if (fs_read(top, text, &file, err) < 0)
 		return -(int)err->code;
 	else
 		rc = sign_key_parse_public(str_trim(buf_str(&file)), out, err);
@@ -81,18 +81,41 @@ static unsigned split_names(struct arena *a, const char *list, const char **name
 static void print_made(const struct invocation *inv, const struct pack *p, const char *path)
 {
 	struct manifest m = {0};
+	AUTO_JSON doc = json_object();
+	AUTO_BUF text = {0};
 	char until[24];
 
 	if (manifest_parse(inv->arena, p->manifest, &m, NULL) < 0)
 		return;
 	clock_format(m.expires * CLOCK_SEC, until);
-	if (inv->json)
-		printf("{\"file\": \"%s\", \"name\": \"%s\", \"serial\": %lld, \"digest\": \"%s\"}\n",
-			path, m.name, (long long)m.serial, m.digest);
-	else
-		printf("%s: %s, serial %lld, %u files, good until %s\n"
-		       "there: stoika bundle verify %s --key KEY (see 'stoika key show')\n",
-			path, m.name, (long long)m.serial, m.n_files, until, path);
+	if (inv->json) {
+		json_put_str(doc, "file", path);
+		json_put_str(doc, "name", m.name);
+		json_put_int(doc, "serial", m.serial);
+		json_put_str(doc, "digest", m.digest);
+		session_print_json(doc);
+		return;
+	}
+	buf_init(&text, 64u << 10);
+	buf_addf(&text,
+		"%s: %s, serial %lld, %u files, good until %s\n"
+		"there: stoika bundle verify %s --key KEY (see 'stoika key show')\n",
+		path, m.name, (long long)m.serial, m.n_files, until, path);
+	session_print_lines(&text);
+}
+
+static int judge_make(const struct invocation *inv, unsigned n, struct err *err)
+{
+	const char *path = option_get(inv, "output");
+
+	if (n == 0) {
+		err_set(err, E_SYNTAX, "'%s' names no recipe", inv->args[0]);
+		return err_hint(err, "'stoika recipe list' shows them");
+	}
+	if (path)
+		return session_judge_target(path, err);
+	err_set(err, E_SYNTAX, "'stoika bundle make' needs --output FILE");
+	return err_hint(err, "-o %s.bundle", inv->args[0]);
 }
 
 static int run_make(struct invocation *inv)
@@ -105,12 +128,10 @@ static int run_make(struct invocation *inv)
 	struct keys keys = {0};
 	struct pack p = {0};
 	struct err err;
-	int rc = pack_resolve(inv->arena, names, n, &recipes, &n_recipes, &err);
+	int rc = judge_make(inv, n, &err);
 
-	if (rc == 0 && !path) {
-		rc = err_set(&err, E_SYNTAX, "'stoika bundle make' needs --output FILE");
-		err_hint(&err, "-o %s.bundle", inv->args[0]);
-	}
+	if (rc == 0)
+		rc = pack_resolve(inv->arena, names, n, &recipes, &n_recipes, &err);
 	if (rc == 0)
 		rc = session_open(inv, STORE_WRITE, &s, &err);
 	if (rc == 0)

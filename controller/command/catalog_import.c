@@ -248,9 +248,10 @@ static void report(const struct import_run *r, const struct buf *records, const 
 static int write_file(const char *path, const struct buf *text, struct err *err)
 {
 	AUTO_FD root = open(path[0] == '/' ? "/" : ".", O_PATH | O_DIRECTORY | O_CLOEXEC);
+	const int rc = session_judge_target(path, err);
 
-	if (root < 0)
-		return err_sys(err, errno, "cannot write '%s'", path);
+	if (rc < 0 || root < 0)
+		return rc < 0 ? rc : err_sys(err, errno, "cannot write '%s'", path);
 	return fs_replace(root, path, buf_str(text), 0644, FS_KEEP_ID, FS_KEEP_ID, err);
 }
 

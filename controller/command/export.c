@@ -18,11 +18,11 @@ static int write_file(const struct invocation *inv, const char *folder, const ch
 {
 	const char *path = folder ? arena_printf(inv->arena, "%s/%s", folder, name) : name;
 	const int root = open(*path == '/' ? "/" : ".", O_DIRECTORY | O_RDONLY | O_CLOEXEC);
-	int rc = 0;
+	int rc = session_judge_target(path, err);
 
 	if (root < 0)
 		return err_sys(err, errno, "cannot open the folder of '%s'", path);
-	if (folder)
+	if (rc == 0 && folder)
 		rc = fs_mkdirs(root, folder, 0755, err);
 	if (rc == 0)
 		rc = fs_replace(root, path, buf_str(text), 0644, geteuid(), getegid(), err);

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #define SESSION_TEXT_MAX (256u << 20)
@@ -66,6 +67,19 @@ const char *session_user(const struct invocation *inv)
 		name = pw->pw_name;
 	gethostname(host, sizeof host - 1);
 	return arena_printf(inv->arena, "%s@%s", name && *name ? name : "unknown", host);
+}
+
+int session_judge_target(const char *path, struct err *err)
+{
+	struct stat st;
+
+	if (!*path || path[strlen(path) - 1] == '/')
+		return err_set(err, E_SYNTAX, "'%s' is no name of a file", path);
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) {
+		err_set(err, E_UNSUPPORTED, "'%s' is no plain file", path);
+		return err_hint(err, "name a new file, or one that may be replaced");
+	}
+	return 0;
 }
 
 void session_print(const struct buf *text)

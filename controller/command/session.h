@@ -20,6 +20,8 @@ int session_secrets(struct store *s, const struct pack_recipe *recipes, unsigned
 	struct secrets **out, struct err *err);
 /* "root@adminhost": the login name behind sudo where there is one. */
 const char *session_user(const struct invocation *inv);
+/* That path may be made, or replaced as a plain file: '-o /dev/null' must not cost the device. */
+int session_judge_target(const char *path, struct err *err);
 /* Writes to stdout; a closed pipe ends the program quietly, a full disk does not. */
 void session_print(const struct buf *text);
 /* The same for lines that may hold words of nodes and files: what a terminal would obey is escaped.

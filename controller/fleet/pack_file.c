@@ -145,13 +145,16 @@ static int read_members(struct archive *a, const char *path, struct buf *parts, 
 int pack_file_read(struct arena *arena, const char *path, struct pack_file *out, struct err *err)
 {
 	struct buf *parts = xcalloc(MEMBERS, sizeof *parts);
-	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC);
+	AUTO_FD fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* no waiting for a FIFO */
 	struct archive *a = archive_read_new();
+	struct stat st;
 	int rc;
 
 	*out = (struct pack_file){.held = parts};
 	if (fd < 0)
 		rc = err_sys(err, errno, "cannot open '%s'", path);
+	else if (fstat(fd, &st) != 0 || !S_ISREG(st.st_mode))
+		rc = no_bundle(path, "it is no plain file", err);
 	else if (archive_read_support_format_tar(a) != ARCHIVE_OK ||
 		 archive_read_open_fd(a, fd, READ_SIZE) != ARCHIVE_OK)
 		rc = no_bundle(path, "it is no tar", err);
@@ -161,8 +164,10 @@ int pack_file_read(struct arena *arena, const char *path, struct pack_file *out,
 	out->manifest = buf_str(&parts[0]);
 	out->sig = str_trim(buf_str(&parts[1]));
 	out->payload = buf_str(&parts[2]);
-	if (rc == 0 && manifest_parse(arena, out->manifest, &out->m, err) < 0)
+	if (rc == 0 && manifest_parse(arena, out->manifest, &out->m, err) < 0) {
+		err->code = E_VERIFY; /* whatever is wrong with it, it is not what we signed */
 		rc = err_wrap(err, "'%s'", path);
+	}
 	if (rc < 0)
 		pack_file_done(out);
 	return rc;

@@ -127,7 +127,8 @@ int pack_list_files(struct arena *a, const struct pack_recipe *recipes, unsigned
 	if (rc == 0) {
 		*out = (struct manifest){.n_files = (unsigned)l.files.n, .bytes = l.bytes};
 		out->files = arena_alloc(a, l.files.n * sizeof *out->files + 1);
-		memcpy(out->files, l.files.at, l.files.n * sizeof *out->files);
+		if (l.files.n > 0)
+			memcpy(out->files, l.files.at, l.files.n * sizeof *out->files);
 	}
 	vec_done(&l.files);
 	return rc;
