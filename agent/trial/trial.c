@@ -10,6 +10,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -361,9 +362,12 @@ bool trial_case(const struct trial_opts *o, const char *dir, struct buf *told)
 {
 	struct trial c = {.opts = o, .dir = dir, .arena = arena_new()};
 	struct err err = {0};
+	char full[PATH_MAX];
 	int rc;
 
-	c.name = strrchr(dir, '/') ? strrchr(dir, '/') + 1 : dir;
+	if (realpath(dir, full)) /* what copies it stands in another folder */
+		c.dir = full;
+	c.name = strrchr(c.dir, '/') ? strrchr(c.dir, '/') + 1 : c.dir;
 	c.events = json_array();
 	buf_init(&c.calls, CALLS_MAX);
 	buf_init(&c.told, TOLD_MAX);
