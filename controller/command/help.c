@@ -6,9 +6,11 @@
 
 #include <string.h>
 
-#define LINE_WIDTH   80
-#define NAME_WIDTH   24
-#define OPTION_WIDTH 24
+#define LINE_WIDTH    80
+#define NAME_WIDTH    24
+#define OPTION_WIDTH  24
+#define OPTION_LETTER 4
+#define EXAMPLE       "    "
 
 static const char EXITS[] = "Exit status: 0 ok, 1 some nodes failed or findings at FAIL, 2 usage,\n"
 			    "3 refused by a check, 4 cannot reach, 70 our bug.\n";
@@ -20,11 +22,36 @@ static void add_padded(struct buf *out, const char *text, size_t width)
 		buf_add_char(out, ' ');
 }
 
+static bool is_example(const char *line)
+{
+	return strncmp(line, EXAMPLE, sizeof EXAMPLE - 1) == 0;
+}
+
+/* A paragraph that is set in by four is an example: its lines stay. Gives what stands behind it. */
+static const char *add_example(struct buf *out, const char *p, size_t indent)
+{
+	while (is_example(p)) {
+		const size_t n = strcspn(p, "\n");
+
+		buf_add(out, p, n);
+		p += n;
+		if (p[0] != '\n' || !p[1] || p[1] == '\n')
+			break;
+		buf_add_char(out, '\n');
+		add_padded(out, "", indent);
+		p++;
+	}
+	return p;
+}
+
 void help_add_filled(struct buf *out, const char *text, size_t indent)
 {
 	size_t column = indent;
 
 	for (const char *p = text; *p;) {
+		if (column == indent)
+			p = add_example(out, p, indent);
+
 		const size_t n = strcspn(p, " \n");
 
 		if (n > 0 && column > indent && column + 1 + n >= LINE_WIDTH) {
@@ -43,8 +70,10 @@ void help_add_filled(struct buf *out, const char *text, size_t indent)
 			buf_add_text(out, "\n\n");
 			add_padded(out, "", indent);
 			column = indent;
+			p += 2;
+		} else {
+			p += strspn(p, " \n");
 		}
-		p += strspn(p, " \n");
 	}
 	buf_add_char(out, '\n');
 }
@@ -87,6 +116,10 @@ static void add_option(struct buf *out, const struct option *o)
 	AUTO_BUF line = {0};
 
 	buf_init(&line, 512);
+	if (o->letter)
+		buf_addf(&line, "-%c, ", o->letter);
+	else
+		add_padded(&line, "", OPTION_LETTER);
 	buf_addf(&line, "--%s%s%s", o->name, o->value ? " " : "", o->value ? o->value : "");
 	buf_add_text(out, "  ");
 	add_padded(out, buf_text(&line), OPTION_WIDTH);
@@ -225,12 +258,17 @@ void help_completion_zsh(struct buf *out)
 	help_completion_bash(out);
 }
 
-/* roff needs a dash and a leading dot or quote escaped. */
+/* roff needs a dash and a leading dot or quote escaped, and to be told that an example's lines
+ * stay. */
 static void add_roff(struct buf *out, const char *text)
 {
-	bool start = true;
+	bool start = true, example = false;
 
 	for (const char *p = text; *p; p++) {
+		if (start && example != is_example(p)) {
+			example = !example;
+			buf_add_text(out, example ? ".nf\n" : ".fi\n");
+		}
 		if (start && (*p == '.' || *p == '\''))
 			buf_add_text(out, "\\&");
 		if (*p == '-' || *p == '\\')
@@ -241,6 +279,8 @@ static void add_roff(struct buf *out, const char *text)
 			buf_add_char(out, *p);
 		start = *p == '\n';
 	}
+	if (example)
+		buf_add_text(out, start ? ".fi\n" : "\n.fi\n");
 }
 
 static const char MANUAL_END[] =
@@ -284,6 +324,8 @@ void help_manual(struct buf *out)
 		}
 		for (const struct option *o = (*c)->options; o && o->name; o++) {
 			buf_add_text(out, ".TP\n");
+			if (o->letter)
+				buf_addf(out, "\\-%c, ", o->letter);
 			add_roff(out, "--");
 			add_roff(out, o->name);
 			buf_addf(out, "%s%s\n", o->value ? " " : "", o->value ? o->value : "");

@@ -262,7 +262,32 @@ const struct command COMMAND_ROLLOUT_EXPLAIN = {
 		"Plays the policy over the inventory: canaries of each hardware class, waves, soak,\n"
 		"max_unavailable, budgets of racks, feeds, leaf switches and whatever else nodes\n"
 		"share, pairs, and power: no circuit may be pushed over its limit by those that are\n"
-		"at work. Nothing is changed, no node is asked. Status 1 when nodes could never go.\n",
+		"at work. Nothing is changed, no node is asked. Status 1 when nodes could never go.\n"
+		"\n"
+		"A policy is a file of YAML. This one is the preset, which also stands for what a\n"
+		"policy leaves out:\n"
+		"\n"
+		"    rollout: preset                    # its name\n"
+		"    canary: {by: [type, os], count: 1} # of each class, before any wave\n"
+		"    waves: [1, 5%, 25%, 100%]          # gone when each of them ends\n"
+		"    soak: {canary: 0s, wave: 0s}       # then wait; or one time for both\n"
+		"    max_unavailable: 10%               # down, drained or at work at once\n"
+		"    budgets: {rack: 1}                 # at once; also of feed, leaf ...\n"
+		"    failures: {most: 5%, same: 2}      # more, or so many alike: pause\n"
+		"    order: name                        # or rack (spread), random\n"
+		"    retry: 1\n"
+		"    on_failure: rollback               # or quarantine, stop\n"
+		"\n"
+		"and these are not set there:\n"
+		"\n"
+		"    unit: nvlink_domain                # who has one value goes together\n"
+		"    pair: mirror                       # who has one value: never two\n"
+		"    window: {days: [sat], from: \"22:00\", to: \"06:00\", utc: \"+03:00\"}\n"
+		"    seed: 7                            # of order: random\n"
+		"\n"
+		"An amount is a number of nodes or a share of them. What nodes share is rack, feed,\n"
+		"leaf, partition, type, os or a variable of theirs. Canaries count in the waves: a wave\n"
+		"that they fill already is passed over.\n",
 	.options = EXPLAIN_OPTIONS,
 	.run = run_explain,
 };

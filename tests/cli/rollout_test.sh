@@ -15,6 +15,18 @@ says 'the canaries have not ended'
 says 'rack G1: 1 away, 1 allowed'
 says 'all who can are back after'
 
+cp "$CHECK_DIR/out" preset
+expect 0 "$STOIKA" help rollout explain
+sed -n '/^    [a-z]/p' "$CHECK_DIR/out" > help.yaml
+ok 'every key of a policy is in the help' test "$(wc -l < help.yaml)" -eq 14
+head -n 10 help.yaml > shown.yaml
+expect 0 "$STOIKA" rollout explain all --policy shown.yaml
+ok 'the preset that the help shows is the preset' cmp "$CHECK_DIR/out" preset
+expect 0 "$STOIKA" rollout explain 'gpu[01-04]' --policy help.yaml
+expect 0 "$STOIKA" manual
+says '^\.nf$'
+says '^\.fi$'
+
 printf 'waves: [100%%]\ncanary: {count: 0}\nbudgets: {leaf: 4, rack: 2}\nmax_unavailable: 8\n' > p.yaml
 expect 0 "$STOIKA" rollout explain 'role=gpu' --policy p.yaml --takes 10
 says 'wave 1'
