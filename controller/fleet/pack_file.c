@@ -142,6 +142,24 @@ static int read_members(struct archive *a, const char *path, struct buf *parts, 
 	return rc;
 }
 
+/* One that cannot be read was not written by 'bundle make', or was changed since: refused, not
+ * misused. */
+static int read_manifest(
+	struct arena *arena, const char *path, struct pack_file *out, struct err *err)
+{
+	struct err why = {0};
+
+	if (manifest_parse(arena, out->manifest, &out->m, &why) == 0)
+		return 0;
+	if (why.code == E_UNSUPPORTED) {
+		if (err)
+			*err = why;
+		return err_wrap(err, "'%s'", path);
+	}
+	err_set(err, E_VERIFY, "'%s' is damaged or was changed: %s", path, why.msg);
+	return err_hint(err, "copy it anew from where it was made");
+}
+
 int pack_file_read(struct arena *arena, const char *path, struct pack_file *out, struct err *err)
 {
 	struct buf *parts = xcalloc(MEMBERS, sizeof *parts);
@@ -164,10 +182,8 @@ int pack_file_read(struct arena *arena, const char *path, struct pack_file *out,
 	out->manifest = buf_str(&parts[0]);
 	out->sig = str_trim(buf_str(&parts[1]));
 	out->payload = buf_str(&parts[2]);
-	if (rc == 0 && manifest_parse(arena, out->manifest, &out->m, err) < 0) {
-		err->code = E_VERIFY; /* whatever is wrong with it, it is not what we signed */
-		rc = err_wrap(err, "'%s'", path);
-	}
+	if (rc == 0)
+		rc = read_manifest(arena, path, out, err);
 	if (rc < 0)
 		pack_file_done(out);
 	return rc;

@@ -116,26 +116,6 @@ static int load_rows(
 	return rc;
 }
 
-int store_load_head(
-	struct store *s, struct model *m, const char *name, int64_t *id, struct err *err)
-{
-	AUTO_QUERY q = query_start(s, PART_MODEL, SQL, SITE);
-	int rc;
-
-	query_text(&q, ":name", name);
-	rc = query_next(&q, err);
-	if (rc == 0) {
-		err_set(err, E_NOTFOUND, "the database has no site '%s'", name);
-		return err_hint(err, "bring one in with 'stoika import FILE'");
-	}
-	if (rc < 0)
-		return rc;
-	m->site = arena_strdup(m->arena, name);
-	*id = query_get_int(&q, 0);
-	m->file = query_get_text(&q, 1, m->arena);
-	return 0;
-}
-
 int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n, struct err *err)
 {
 	AUTO_QUERY q = query_start(s, PART_MODEL, SQL, SITES);
@@ -154,6 +134,47 @@ int store_sites(struct store *s, struct arena *a, const char ***names, size_t *n
 	return rc;
 }
 
+static void add_names(struct buf *out, const char *const *names, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		buf_addf(out, "%s'%s'", i ? ", " : "", names[i]);
+}
+
+static int no_such_site(struct store *s, struct arena *a, const char *name, struct err *err)
+{
+	const char **names = NULL;
+	size_t n = 0;
+	const int rc = store_sites(s, a, &names, &n, err);
+	AUTO_BUF list;
+
+	buf_init(&list, 200);
+	if (rc < 0)
+		return rc;
+	add_names(&list, names, n);
+	err_set(err, E_NOTFOUND, "the database has no site '%s'", name);
+	if (n == 0)
+		return err_hint(err, "bring one in with 'stoika import FILE'");
+	return err_hint(err, "it has %s", buf_text(&list));
+}
+
+int store_load_head(
+	struct store *s, struct model *m, const char *name, int64_t *id, struct err *err)
+{
+	AUTO_QUERY q = query_start(s, PART_MODEL, SQL, SITE);
+	int rc;
+
+	query_text(&q, ":name", name);
+	rc = query_next(&q, err);
+	if (rc == 0)
+		return no_such_site(s, m->arena, name, err);
+	if (rc < 0)
+		return rc;
+	m->site = arena_strdup(m->arena, name);
+	*id = query_get_int(&q, 0);
+	m->file = query_get_text(&q, 1, m->arena);
+	return 0;
+}
+
 int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err)
 {
 	const char **names;
@@ -168,8 +189,7 @@ int store_only_site(struct store *s, struct arena *a, const char **name, struct 
 		err_set(err, E_NOTFOUND, "the database has no site yet");
 		return err_hint(err, "bring one in with 'stoika import FILE'");
 	}
-	for (size_t i = 0; n > 1 && i < n; i++)
-		buf_addf(&list, "%s'%s'", i ? ", " : "", names[i]);
+	add_names(&list, names, n);
 	if (n > 1)
 		return err_set(
 			err, E_CONFLICT, "the database has several sites: %s", buf_text(&list));
