@@ -118,7 +118,7 @@ up() {
 
 	step "Build the controller, and the agent that goes onto the nodes"
 	quiet cmake -S "$top" -B "$build" -G Ninja -DCMAKE_BUILD_TYPE=RelWithDebInfo
-	quiet cmake --build "$build" --target stoika agent-folder
+	quiet cmake --build "$build" --target stoika stoika-agent agent-folder
 
 	step "Three nodes: gpu01, gpu02 and mgmt01, each with its own systemd, sshd, apt and network"
 	quiet "$top/tests/lab/lab" --dir "$lab" down
