@@ -342,7 +342,9 @@ const char *err_nearest(const char *word, const char *const *names)
 		if (strlen(*names) > WORD_MAX)
 			continue;
 		d = distance(word, *names);
-		if (d < best && d < len) {
+		/* hardly anybody misses the first letter */
+		if ((d < best || (near && d == best && *near != *word && **names == *word)) &&
+			d < len) {
 			best = d;
 			near = *names;
 		}

@@ -84,5 +84,6 @@ void err_print(const struct err *err);
 
 /* "syntax", "schema" ... - stable names for JSON and for the manual's anchors. */
 const char *ec_name(enum ec code);
-/* The nearest of the NULL-terminated names by edit distance <= 2 (or <= len/3), else NULL. */
+/* The nearest of the NULL-terminated names by edit distance <= 2 (or <= len/3), else NULL. Of two
+   that are as near the one with word's first letter. */
 const char *err_nearest(const char *word, const char *const *names);

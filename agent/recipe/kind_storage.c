@@ -65,7 +65,9 @@ static const char *const LEVELS[] = {"0", "1", "4", "5", "6", "10", NULL};
 static const char *const METADATA[] = {"1.2", "1.1", "1.0", "0.90", NULL};
 static const struct kind_param RAID[] = {
 	{"name", PARAM_NAME, true, NULL, NULL, "of the array: /dev/md/NAME"},
-	{"level", PARAM_CHOICE, false, LEVELS, "1", "RAID level"},
+	{"level", PARAM_CHOICE, false, LEVELS, "1",
+		"0 spreads and keeps nothing twice, 1 mirrors, 5 lives without one device, 6 "
+		"without two, 10 mirrors and spreads"},
 	{"devices", PARAM_LIST, true, NULL, NULL, "by names that stay, see filesystem"},
 	{"metadata", PARAM_CHOICE, false, METADATA, "1.2", "1.0 for an EFI partition"},
 	{"chunk", PARAM_INT, false, NULL, "0", "KiB, a power of two; 0: mdadm's preset"},
@@ -215,7 +217,7 @@ const struct kind KIND_STORAGE[] = {
 			"shows the wipe plan of its devices (see filesystem).",
 		.apply =
 			"Assembles the array when all devices say that they are its members; otherwise "
-			"makes it, with the rules of filesystem on what may be lost. Then adds its line to "
+			"makes it, with the rules of 'filesystem' on what may be lost. Then adds its line to "
 			"mdadm.conf. It never reshapes and never stops an array.",
 		.undo = "Cannot be undone: stopping an array would lose what was written to it since.",
 		.example = "raid:\n"

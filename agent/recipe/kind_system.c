@@ -18,7 +18,8 @@ static const struct kind_param SERVICE[] = {
 static const struct kind_param USER[] = {
 	{"name", PARAM_NAME, true, NULL, NULL, "login name"},
 	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
-	{"uid", PARAM_INT, false, NULL, NULL, "number; preset: the system chooses"},
+	{"uid", PARAM_INT, false, NULL, NULL,
+		"numeric user id, such as 1000; preset: the system chooses"},
 	{"group", PARAM_NAME, false, NULL, NULL, "primary group"},
 	{"groups", PARAM_LIST, false, NULL, NULL, "further groups it must be in"},
 	{"home", PARAM_PATH, false, NULL, NULL, "home directory"},
@@ -32,7 +33,7 @@ static const struct kind_param USER[] = {
 static const struct kind_param GROUP[] = {
 	{"name", PARAM_NAME, true, NULL, NULL, "group name"},
 	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
-	{"gid", PARAM_INT, false, NULL, NULL, "number"},
+	{"gid", PARAM_INT, false, NULL, NULL, "numeric group id, such as 1000"},
 	{"system", PARAM_BOOL, false, NULL, "false", "a system group"},
 	{0},
 };
@@ -352,7 +353,8 @@ const struct kind KIND_SYSTEM[] = {
 			"then writes the line of fstab, so that what cannot be mounted does not wait "
 			"for the next boot. All other lines stay byte for byte. mount is stopped at "
 			"timeout.",
-		.undo = "What was mounted there, the lines of fstab and made directories, as it was.",
+		.undo = "What was mounted there before is mounted again, or nothing is; the lines of "
+			"fstab are as they were, and directories that were made go.",
 		.example = "mount:\n"
 			   "  path: /srv/models\n"
 			   "  source: nas01:/models\n"

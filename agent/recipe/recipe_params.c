@@ -150,7 +150,7 @@ static int scalar_of_text(
 	int rc;
 
 	snprintf(what, sizeof what, "'%.70s'", p->name);
-	rc = type_from_text(&(struct type){p->type, p->choices, what, false}, text, &v, err);
+	rc = type_from_text(&(struct type){p->type, p->choices, what, false, NULL}, text, &v, err);
 	if (rc < 0 || (json_is_number(v) && (rc = check_range(p, v, err)) < 0))
 		return rc;
 	*out = json_incref(v);

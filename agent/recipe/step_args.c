@@ -14,7 +14,7 @@
 static int check_literal(
 	const struct loader *l, const struct step_arg *a, const char *what, struct err *err)
 {
-	const struct type type = {a->param->type, a->param->choices, what, true};
+	const struct type type = {a->param->type, a->param->choices, what, true, a->param->about};
 	AUTO_JSON v = NULL;
 
 	if (!template_is_plain(a->text))
@@ -254,7 +254,8 @@ static int eval_scalar(struct run_args *r, const struct step_arg *a, json_t **ou
 	if (rc < 0 || r->unknown)
 		return rc;
 	snprintf(what, sizeof what, "'%s'", a->param->name);
-	rc = type_from_text(&(struct type){a->param->type, a->param->choices, what, true},
+	rc = type_from_text(
+		&(struct type){a->param->type, a->param->choices, what, true, a->param->about},
 		(struct str){json_string_value(text), json_string_length(text)}, out, err);
 	if (rc == 0)
 		return 0;
@@ -359,8 +360,8 @@ static int eval_many(struct run_args *r, const struct step_arg *a, json_t **out,
 static int add_preset(const struct kind_param *p, json_t *into, struct err *err)
 {
 	json_t *v = NULL;
-	int rc = type_from_text(
-		&(struct type){p->type, p->choices, p->name, false}, str_of(p->preset), &v, err);
+	int rc = type_from_text(&(struct type){p->type, p->choices, p->name, false, NULL},
+		str_of(p->preset), &v, err);
 
 	if (rc == 0)
 		json_object_set_new(into, p->name, v);

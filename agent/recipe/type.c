@@ -125,7 +125,7 @@ static int fail_number(const struct type *t, struct str text, struct err *err, c
 	const char *example)
 {
 	fail(t, text, err, wanted);
-	return err_hint(err, "such as %s", example);
+	return t->about ? err_hint(err, "%s", t->about) : err_hint(err, "such as %s", example);
 }
 
 static int make_int(const struct type *t, struct str text, json_t **out, struct err *err)
@@ -150,6 +150,21 @@ static int make_num(const struct type *t, struct str text, json_t **out, struct 
 	return 0;
 }
 
+/* 'unloaded' is no slip of 'loaded': who is told the opposite might do it. */
+static bool is_opposite(const char *word, const char *near)
+{
+	static const char *const NOT[] = {"un", "no", "not", "non", "dis", "in", NULL};
+
+	for (unsigned i = 0; NOT[i]; i++) {
+		const size_t n = strlen(NOT[i]);
+
+		if ((strncmp(word, NOT[i], n) == 0 && strcmp(word + n, near) == 0) ||
+			(strncmp(near, NOT[i], n) == 0 && strcmp(near + n, word) == 0))
+			return true;
+	}
+	return false;
+}
+
 static int check_choice(const struct type *t, struct str text, struct err *err)
 {
 	char words[160], word[64];
@@ -162,7 +177,8 @@ static int check_choice(const struct type *t, struct str text, struct err *err)
 	fail(t, text, err, words);
 	snprintf(word, sizeof word, STR_FMT, STR_ARG(str_first(text, 60)));
 	near = t->choices ? err_nearest(word, t->choices) : NULL;
-	return near ? err_hint(err, "did you mean '%s'?", near) : -E_SCHEMA;
+	return near && !is_opposite(word, near) ? err_hint(err, "did you mean '%s'?", near)
+						: -E_SCHEMA;
 }
 
 void type_list_words(const char *const *words, char *out, size_t n)

@@ -12,8 +12,9 @@
 struct type {
 	enum param_type type;
 	const char *const *choices;
-	const char *what; /* as messages call it: "'mode'" */
-	bool natural;     /* an integer must not be negative */
+	const char *what;  /* as messages call it: "'mode'" */
+	bool natural;      /* an integer must not be negative */
+	const char *about; /* what a number is for, or NULL: the hint when it is none */
 };
 
 /* A new reference. PARAM_LIST and PARAM_MAP are not made of text: E_INTERNAL. */

@@ -176,7 +176,8 @@ TEST(every_code_has_a_name)
 
 TEST(near_names)
 {
-	static const char *const names[] = {"hostname", "height_u", "packages", "os", "when", NULL};
+	static const char *const names[] = {
+		"hostname", "height_u", "packages", "os", "when", "mounted", "unmounted", NULL};
 	static const struct {
 		const char *word, *near;
 	} cases[] = {
@@ -192,6 +193,7 @@ TEST(near_names)
 		{"", NULL},
 		{"entirely", NULL},
 		{"wxyz", NULL},
+		{"umounted", "unmounted"},
 	};
 	char huge[5000];
 
