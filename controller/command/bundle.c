@@ -331,7 +331,9 @@ const struct command COMMAND_BUNDLE_MAKE = {
 	.summary = "recipes and all they need as one signed file, for another controller",
 	.about =
 		"The file holds the manifest, its signature by our key, and the payload. Each make of\n"
-		"changed recipes has a higher serial. It is good for 30 days.\n",
+		"changed recipes has a higher serial. It is good for 30 days. Another controller: 'stoika\n"
+		"apply --bundle FILE --key KEY RECIPE NODES', where KEY is what 'stoika key show' says\n"
+		"here; let the key travel another way than the file.\n",
 	.options = MAKE_OPTIONS,
 	.run = run_make,
 };

@@ -210,8 +210,8 @@ const struct command COMMAND_CHECK = {
 		"those need; nothing is changed. The report is kept: 'stoika list drift' shows the\n"
 		"newest of each node, 'drift=drift' is the range of nodes that have drifted, and\n"
 		"'stoika apply --roles NODES' heals them. A command without a guard differs each\n"
-		"time and is no drift. With --every the links to the nodes stay open. Exit status 1\n"
-		"when something drifted or failed.\n",
+		"time and is no drift. With --every the links to the nodes stay open; 'stoika serve'\n"
+		"checks all nodes on a schedule. Exit status 1 when something drifted or failed.\n",
 	.options = OPTIONS,
 	.run = run_check,
 };
