@@ -88,10 +88,12 @@ static bool names_secret_blob(struct execution *x, json_t *v)
 json_t *intent_hide(struct execution *x, json_t *v)
 {
 	json_t *hidden;
+	bool holds;
 
 	if (!v || !x->env->redact)
 		return v;
-	if (!redact_json_holds(x->env->redact, v) && !names_secret_blob(x, v))
+	holds = names_secret_blob(x, v); /* whatever the rest says: its bytes must go */
+	if (!redact_json_holds(x->env->redact, v) && !holds)
 		return v;
 	json_decref(v);
 	hidden = json_object();

@@ -94,6 +94,20 @@ TEST(secret_in_the_state_before)
 	stage_done(&s);
 }
 
+/* A description that tells the value itself must not let the file's kept bytes be. */
+TEST(secret_in_a_key_before)
+{
+	struct stage s;
+
+	init(&s, HEAD "  - file: {path: /token, content: \"{{ params.password }}\"}\n"
+		      "  - merge: {path: /conf.json, values: {t: open}}\n");
+	stage_write(&s, "conf.json", "{\"t\": \"" SHORT "\\\"'x\", \"u\": 1}\n");
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	check_hidden(&s);
+	stage_done(&s);
+}
+
 TEST(secret_in_an_error)
 {
 	struct stage s;
