@@ -28,7 +28,8 @@ static bool read_wishes(int argc, char **argv, struct wishes *w)
 	static const struct option options[] = {{"recipes", required_argument, NULL, 'd'},
 		{"recipe", required_argument, NULL, 'r'},
 		{"programs", required_argument, NULL, 'p'}, {"json", no_argument, NULL, 'j'},
-		{"quiet", no_argument, NULL, 'q'}, {NULL, 0, NULL, 0}};
+		{"quiet", no_argument, NULL, 'q'}, {"keep", no_argument, NULL, 'k'},
+		{NULL, 0, NULL, 0}};
 	int c;
 
 	while ((c = getopt_long(argc, argv, "q", options, NULL)) >= 0) {
@@ -40,11 +41,14 @@ static bool read_wishes(int argc, char **argv, struct wishes *w)
 			w->opts.programs = optarg;
 		else if (c == 'j')
 			w->json = true;
+		else if (c == 'k')
+			w->opts.keep = true;
 		else if (c == 'q')
 			w->quiet = true;
 		else
 			return false;
 	}
+	w->opts.keep = w->opts.keep || getenv("STOIKA_KEEP");
 	w->opts.recipes = w->recipes;
 	w->opts.order = w->order;
 	return optind < argc;

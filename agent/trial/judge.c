@@ -143,7 +143,7 @@ void trial_judge_tree(struct trial *c, const char *stage, json_t *want)
 	if (tree_snapshot(c->root, &have, &err) < 0)
 		trial_complain(c, stage, "%s", err.msg);
 	else if (tree_compare(want, have, json_get(c->doc, "ignore"), &text) > 0)
-		trial_complain(c, stage, "the tree is not as it should be: %s", buf_text(&text));
+		trial_complain(c, stage, "the tree is not as it should be:%s", buf_text(&text));
 }
 
 json_t *trial_wanted_after(struct trial *c)

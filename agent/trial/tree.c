@@ -257,6 +257,16 @@ static bool is_ignored(const char *path, const json_t *ignore)
 	return false;
 }
 
+static void add_difference(struct buf *out, const char *path, const char *field, const json_t *want,
+	const json_t *have)
+{
+	if (strcmp(field, "data") == 0 && strcmp(json_get_str(want, "kind", ""), "file") == 0)
+		buf_addf(out, "\n  '%s' has other bytes", path);
+	else
+		buf_addf(out, "\n  '%s' has another %s (%s, not %s)", path, field,
+			json_get_str(have, field, "none"), json_get_str(want, field, "none"));
+}
+
 unsigned tree_compare(json_t *want, json_t *have, const json_t *ignore, struct buf *out)
 {
 	const char *path, *field;
@@ -271,7 +281,7 @@ unsigned tree_compare(json_t *want, json_t *have, const json_t *ignore, struct b
 			continue;
 		if (!is) {
 			n++;
-			buf_addf(out, "'%s' is not there; ", path);
+			buf_addf(out, "\n  '%s' is not there", path);
 			continue;
 		}
 		json_object_foreach(entry, field, value)
@@ -279,8 +289,7 @@ unsigned tree_compare(json_t *want, json_t *have, const json_t *ignore, struct b
 			if (json_equal(value, json_get(is, field)))
 				continue;
 			n++;
-			buf_addf(out, "'%s' has another %s (%s, not %s); ", path, field,
-				json_get_str(is, field, "none"), json_string_value(value));
+			add_difference(out, path, field, entry, is);
 		}
 	}
 	json_object_foreach(have, path, entry)
@@ -288,7 +297,7 @@ unsigned tree_compare(json_t *want, json_t *have, const json_t *ignore, struct b
 		if (json_get(want, path) || is_ignored(path, ignore))
 			continue;
 		n++;
-		buf_addf(out, "'%s' is there; ", path);
+		buf_addf(out, "\n  '%s' is there and should not be", path);
 	}
 	return n;
 }

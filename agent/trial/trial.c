@@ -6,6 +6,7 @@
 #include "agent/recipe/arg_tree.h"
 #include "agent/trial/tree.h"
 #include "agent/trial/trial_priv.h"
+#include "agent/wire/redact.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -208,9 +209,23 @@ static void read_calls(struct trial *c)
 	(void)fs_replace(fd, "case/calls", STR_LIT(""), 0644, 0, 0, NULL);
 }
 
+/* Names of the case's secrets, as an order tells them. */
+static const char **secret_names(struct trial *c, json_t *values)
+{
+	const char **names = arena_alloc(c->arena, (json_object_size(values) + 1) * sizeof *names);
+	size_t n = 0;
+	const char *name;
+	json_t *v;
+
+	json_object_foreach(values, name, v) names[n++] = arena_strdup(c->arena, name);
+	return names;
+}
+
 static int run(struct trial *c, enum order_mode mode, struct err *err)
 {
 	struct order_recipe recipes[16] = {0};
+	json_t *secrets = json_get(c->doc, "secrets");
+	struct redact *redact = secrets ? redact_new(secrets) : NULL;
 	AUTO_FD root = open(c->root, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	AUTO_FD state = open(c->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	json_t *facts = json_get(c->doc, "facts");
@@ -220,6 +235,7 @@ static int run(struct trial *c, enum order_mode mode, struct err *err)
 		.state = state,
 		.bundle = c->bundle,
 		.facts = given,
+		.redact = redact,
 		.boot_id = "boot",
 		.ctx = c,
 		.event = on_event};
@@ -231,11 +247,15 @@ static int run(struct trial *c, enum order_mode mode, struct err *err)
 		.recipes = recipes,
 		.n_recipes = list_recipes(c, recipes, 16),
 		.node_facts = json_get(c->doc, "node"),
-		.vars = json_get(c->doc, "vars")};
+		.vars = json_get(c->doc, "vars"),
+		.n_secrets = (unsigned)json_object_size(secrets),
+		.secrets = secret_names(c, secrets),
+		.secret_values = secrets};
 	int rc;
 
 	json_array_clear(c->events);
 	rc = run_execute(&env, &o, &c->out, err);
+	redact_free(redact);
 	read_calls(c);
 	return rc;
 }
@@ -261,11 +281,29 @@ static int check_keys(
 	return rc;
 }
 
+/* NAME: text each. */
+static int check_secrets(const json_t *doc, struct err *err)
+{
+	json_t *values = json_get(doc, "secrets"), *v;
+	const char *name;
+
+	if (values && !json_is_object(values))
+		return err_set(err, E_SCHEMA, "'secrets' must be a map of names to texts");
+	json_object_foreach(values, name, v)
+	{
+		if (json_is_string(v))
+			continue;
+		err_set(err, E_SCHEMA, "the secret '%.60s' must be a text", name);
+		return err_hint(err, "put it in quotes");
+	}
+	return 0;
+}
+
 static int read_doc(struct trial *c, struct err *err)
 {
 	static const char *const KEYS[] = {"about", "source", "recipes", "recipe", "params", "vars",
-		"node", "facts", "programs", "links", "modes", "plan", "first", "gone", "ignore",
-		"second", "undo", NULL};
+		"secrets", "node", "facts", "programs", "links", "modes", "plan", "first", "gone",
+		"ignore", "second", "undo", NULL};
 	static const char *const STAGE_KEYS[] = {
 		"state", "reason", "hint", "steps", "handlers", "ran", "not_ran", NULL};
 	static const char *const STAGES[] = {"plan", "first", "second"};
@@ -282,6 +320,8 @@ static int read_doc(struct trial *c, struct err *err)
 	for (size_t i = 0; i < 3 && rc == 0; i++)
 		if (json_get(c->doc, STAGES[i]))
 			rc = check_keys(json_get(c->doc, STAGES[i]), STAGE_KEYS, STAGES[i], err);
+	if (rc == 0)
+		rc = check_secrets(c->doc, err);
 	if (rc == 0 && !json_get(c->doc, "first"))
 		rc = err_set(err, E_SCHEMA, "the case has no 'first'");
 	return rc;
@@ -341,8 +381,7 @@ static void remove_work(const char *work)
 {
 	AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 
-	if (!getenv("STOIKA_KEEP"))
-		(void)fs_remove(tmp, work + strlen("/tmp/"), true, NULL);
+	(void)fs_remove(tmp, work + strlen("/tmp/"), true, NULL);
 }
 
 static int make_folders(struct trial *c, struct err *err)
@@ -356,6 +395,18 @@ static int make_folders(struct trial *c, struct err *err)
 	if (mkdir(c->root, 0755) < 0 || mkdir(c->state, 0700) < 0 || mkdir(c->recipes, 0755) < 0)
 		return err_sys(err, errno, "cannot make folders in '%s'", c->work);
 	return 0;
+}
+
+static void complain_not_laid(struct trial *c, const struct err *err)
+{
+	const char *hint = err->hint[0] ? "; " : "";
+
+	if (err->line > 0)
+		trial_complain(c, "cannot be laid", "%s:%u: %s%s%s", err->file, err->line, err->msg,
+			hint, err->hint);
+	else
+		trial_complain(c, "cannot be laid", "%s/case.yaml: %s%s%s", c->dir, err->msg, hint,
+			err->hint);
 }
 
 bool trial_case(const struct trial_opts *o, const char *dir, struct buf *told)
@@ -377,11 +428,13 @@ bool trial_case(const struct trial_opts *o, const char *dir, struct buf *told)
 	if (rc == 0)
 		rc = lay(&c, &err);
 	if (rc < 0)
-		trial_complain(&c, "cannot be laid", "%s:%u: %s", err.file, err.line, err.msg);
+		complain_not_laid(&c, &err);
 	else
 		run_stages(&c);
-	if (c.work[0])
+	if (c.work[0] && !o->keep)
 		remove_work(c.work);
+	else if (c.work[0])
+		buf_addf(&c.told, "the tree is in %s\n", c.root);
 	buf_add_str(told, buf_str(&c.told));
 	bundle_close(c.bundle);
 	json_decref(c.doc);

@@ -156,8 +156,10 @@ static void print_results(const struct invocation *inv, json_t *list, unsigned b
 	}
 	buf_init(&text, TEXT_MAX);
 	json_array_foreach(list, i, one) add_result(one, &text);
-	buf_addf(&text, "%zu test%s, %u failed\n", json_array_size(list),
-		json_array_size(list) == 1 ? "" : "s", bad);
+	buf_addf(&text, "%zu test%s, %u failed%s\n", json_array_size(list),
+		json_array_size(list) == 1 ? "" : "s", bad,
+		bad > 0 && !option_get(inv, "keep") ? "; --keep leaves their trees to be looked at"
+						    : "");
 	session_print_lines(&text);
 }
 
@@ -179,6 +181,8 @@ static int test(const struct invocation *inv, const struct pack_recipe *recipes,
 	*vec_push(&argv) = agent;
 	*vec_push(&argv) = "trial";
 	*vec_push(&argv) = "--json";
+	if (option_get(inv, "keep"))
+		*vec_push(&argv) = "--keep";
 	add_recipes(inv->arena, recipes, n, &argv);
 	vec_each(&cases, const char *, path)
 		*vec_push(&argv) = *path;
@@ -214,6 +218,11 @@ static int run_test(struct invocation *inv)
 	return bad > 0 ? EXIT_SOME : EXIT_OK;
 }
 
+static const struct option TEST_OPTIONS[] = {
+	{"keep", 0, NULL, "leave the trees in /tmp, and tell where each is", false},
+	{0},
+};
+
 const struct command COMMAND_RECIPE_TEST = {
 	.name = "recipe test",
 	.args = "RECIPE",
@@ -225,5 +234,6 @@ const struct command COMMAND_RECIPE_TEST = {
 		"must come of it, before/ and after/ hold the tree. The agent lays each under a root\n"
 		"in /tmp, runs the recipe and what it needs for real, compares, and runs it again,\n"
 		"which must change nothing. Who is not root does it in a user namespace.\n",
+	.options = TEST_OPTIONS,
 	.run = run_test,
 };

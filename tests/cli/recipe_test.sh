@@ -62,15 +62,56 @@ says '^2 tests, 0 failed$'
 echo other > recipes/demo/tests/fresh/after/etc/demo/text
 expect 1 "$STOIKA" recipe test ./recipes/demo
 says '^FAILED .* fresh$'
-says "first run: the tree is not as it should be: 'etc/demo/text'"
+says "first run: the tree is not as it should be:$"
+says "^ +'etc/demo/text' has other bytes$"
+says '^2 tests, 1 failed; --keep leaves'
+expect 1 "$STOIKA" recipe test demo --keep
 says '^2 tests, 1 failed$'
+kept=$(sed -n 's/^ *the tree is in //p' "$CHECK_DIR/out")
+ok 'both trees are kept' test "$(echo "$kept" | wc -l)" -eq 2
+for root in $kept; do
+	case $root in
+	/tmp/stoika-trial-*/root)
+		ok 'what the recipe made is in it' test -f "$root/etc/demo/text"
+		rm -r "${root%/root}"
+		;;
+	esac
+done
 expect 1 "$STOIKA" recipe test demo --json
 ok 'results in JSON' jq -e '[.[].good] == [true, false]' "$CHECK_DIR/out"
 echo hello > recipes/demo/tests/fresh/after/etc/demo/text
 echo 'frst: {state: ok}' >> recipes/demo/tests/fresh/case.yaml
 expect 1 "$STOIKA" recipe test demo
 says "cannot be laid: .*the case has no key 'frst'"
+says 'demo/tests/fresh/case.yaml: the case has no key'
 sed -i '$d' recipes/demo/tests/fresh/case.yaml
+
+# a secret that a test needs is in the test
+recipe sealed <<'EOF'
+recipe: sealed
+about: a file with a secret in it
+params:
+  token: {type: secret, about: what it holds}
+steps:
+  - file: {path: /etc/token, mode: "0600", content: "token={{ params.token }}"}
+EOF
+mkdir -p recipes/sealed/tests/one/after/etc
+printf 'token=abc' > recipes/sealed/tests/one/after/etc/token
+cat > recipes/sealed/tests/one/case.yaml <<'EOF'
+about: the value is in the file
+params: {sealed: {token: {$secret: t}}}
+secrets: {t: abc}
+first: {state: changed}
+EOF
+expect 0 "$STOIKA" recipe test sealed
+says '^ok .* one$'
+sed -i 's/t: abc/t: 5/' recipes/sealed/tests/one/case.yaml
+expect 1 "$STOIKA" recipe test sealed
+says "the secret 't' must be a text; put it in quotes"
+sed -i '/^secrets/d' recipes/sealed/tests/one/case.yaml
+expect 1 "$STOIKA" recipe test sealed
+says "needs secret 't'"
+rm -r recipes/sealed
 expect 2 "$STOIKA" recipe test base
 warns 'has no tests'
 STOIKA_AGENT=/nonexistent expect 2 "$STOIKA" recipe test demo
