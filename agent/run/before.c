@@ -282,6 +282,8 @@ static int collect_needed(int state, json_t *needed)
 {
 	DIR *dir = open_list(state, FOLDER);
 	int rc = dir ? 0 : -E_IO;
+	json_t *entry;
+	size_t i;
 
 	for (const struct dirent *e; rc == 0 && (e = readdir(dir));) {
 		AUTO_JSON doc = NULL;
@@ -293,8 +295,8 @@ static int collect_needed(int state, json_t *needed)
 		snprintf(
 			recipe, sizeof recipe, "%.*s", (int)(name.n - (sizeof SUFFIX - 1)), name.p);
 		rc = before_load(state, recipe, &doc, NULL);
-		if (rc == 0)
-			note_hashes(before_entries(doc), needed);
+		json_array_foreach(before_entries(doc), i, entry)
+			note_hashes(json_get(entry, "before"), needed);
 	}
 	if (dir)
 		closedir(dir);
