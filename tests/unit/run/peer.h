@@ -33,6 +33,7 @@ struct peer {
 	/* the bundle */
 	struct buf manifest, payload;
 	int64_t serial;
+	int64_t age; /* of the bundle, seconds; it is good for an hour */
 	char digest[HASH_HEX], sig[SIGN_TEXT_MAX];
 };
 
@@ -258,8 +259,8 @@ static inline void make_bundle(struct peer *p, const char *yaml)
 	struct manifest_file f = {.path = "demo/recipe.yaml", .size = strlen(yaml), .mode = 0644};
 	struct manifest m = {.name = "demo",
 		.serial = p->serial,
-		.created = clock_wall() / CLOCK_SEC,
-		.expires = clock_wall() / CLOCK_SEC + 3600,
+		.created = clock_wall() / CLOCK_SEC - p->age,
+		.expires = clock_wall() / CLOCK_SEC - p->age + 3600,
 		.n_files = 1,
 		.files = &f};
 	struct archive *a = archive_write_new();

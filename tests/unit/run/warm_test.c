@@ -390,6 +390,44 @@ TEST(warm_refuses_an_older_bundle)
 	peer_done(&p);
 }
 
+/* By the node's own clock, and five minutes more or less do not matter before that. */
+TEST(warm_refuses_an_expired_bundle)
+{
+	static const struct {
+		int64_t age;
+		bool good;
+	} CASES[] = {{-300, true}, {3300, true}, {3601, false}};
+
+	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
+		struct peer p;
+		struct order_recipe r;
+		struct order o;
+		json_t *m;
+
+		peer_init(&p);
+		p.age = CASES[i].age;
+		make_bundle(&p, QUIET);
+		greet(&p);
+		o = plain_order(&p, ORDER_PLAN, &r);
+		if (CASES[i].age < 0) { /* the controller's clock is ahead of the node's */
+			o.issued -= CASES[i].age;
+			o.expires -= CASES[i].age;
+		}
+		send_order(&p, &o, p.key);
+		m = receive_type(&p, "need");
+		json_decref(m);
+		send_bundle(&p);
+		if (CASES[i].good) {
+			m = receive_type(&p, "final");
+			json_decref(m);
+			assert_int_equal(finish(&p), 0);
+		} else {
+			refused(&p, ec_name(E_VERIFY), "bundle: it expired at");
+		}
+		peer_done(&p);
+	}
+}
+
 /* While a run acts in silence the link is kept alive. */
 TEST(warm_alive)
 {
