@@ -3,6 +3,7 @@
 #define RETRY       60
 #define RETRY_TIMES 16 /* doublings; more would not fit a period */
 #define DAY         86400
+#define AHEAD_MAX   60 /* seconds that a look may seem to lie ahead */
 
 /* FNV-1a, 64 bits, folded: stable over machines and versions. */
 static int64_t place_of(const char *node, int64_t span)
@@ -70,7 +71,9 @@ int64_t next_due(
 	const int64_t soon = m->started + place_of(node, s->splay + 1);
 	int64_t due = soon;
 
-	if (last.at > 0 && last.failed > 0)
+	if (last.at > m->now + AHEAD_MAX) /* the clock was set back: nothing is known of when */
+		due = m->now;
+	else if (last.at > 0 && last.failed > 0)
 		due = last.at + retry_after(last.failed, s->every);
 	else if (last.at > 0)
 		due = regular(s, node, last.at);

@@ -221,6 +221,7 @@ static int look(struct server *v, const struct node_refs *nodes, struct err *err
 	struct looking *looking = NULL;
 	int rc;
 
+	v->broken = (struct err){0}; /* what was in the way of an earlier look may be gone */
 	alive_until = clock_mono() + LOOK_LIMIT;
 	rc = look_open(v->store, v->keys, v->arena, nodes, &o, &looking, err);
 	if (rc == 0)
@@ -247,6 +248,8 @@ static int turn(struct server *v, int64_t *next, struct err *err)
 	int rc;
 
 	v->arena = arena_new();
+	if (v->started > now) /* the clock was set back */
+		v->started = now;
 	rc = serve_turns(v->store, v->arena, v->started, &rows, &v->turns, err);
 	*next = now + IDLE_MAX;
 	for (size_t i = 0; rc == 0 && i < v->turns.n; i++) {

@@ -58,7 +58,8 @@ TEST(a_node_keeps_its_place)
 	assert_true(now >= T0 + HOUR / 2 && now < T0 + HOUR * 3 / 2 + 1);
 	for (int i = 0; i < 30 * 24; i++) {
 		/* looks take a while, and begin late now and then */
-		const int64_t next = due(&HOURLY, "gpu01", now + i % 7 * 60, 0, now, T0);
+		const int64_t at = now + i % 7 * 60;
+		const int64_t next = due(&HOURLY, "gpu01", at, 0, at, T0);
 
 		assert_int_equal(next, now + HOUR);
 		assert_int_equal(next % HOUR, place);
@@ -88,6 +89,15 @@ TEST(a_restart_changes_nothing)
 	assert_true(due(&HOURLY, "gpu01", T0 - DAY, 0, T0, T0) <= T0 + 600);
 	assert_true(due(&HOURLY, "gpu01", T0 - DAY, 0, T0, T0) >= T0);
 	assert_int_equal(due(&HOURLY, "gpu01", T0 - DAY, 0, T0 + 700, T0), T0 + 700);
+}
+
+/* It was ahead when it looked, for whatever time, and then was set. */
+TEST(a_clock_that_was_set_back_costs_no_look)
+{
+	assert_int_equal(due(&HOURLY, "gpu01", T0 + HOUR, 0, T0, T0 - DAY), T0);
+	assert_int_equal(due(&HOURLY, "gpu01", T0 + 400 * DAY, 3, T0, T0), T0);
+	/* a second or two are nothing */
+	assert_true(due(&HOURLY, "gpu01", T0 + 2, 0, T0, T0 - DAY) > T0 + HOUR / 2);
 }
 
 TEST(failures_are_tried_again)
