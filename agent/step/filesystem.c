@@ -148,7 +148,7 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	struct signature s;
 	struct disk d;
 	struct wish w;
-	bool there;
+	bool there = false;
 	int rc = read_args(args, &w, err);
 
 	if (rc == 0)
@@ -164,9 +164,7 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 static int make(struct step_env *env, const struct wish *w, const struct disk *d, struct err *err)
 {
 	const char *argv[OPTIONS_MAX + 12];
-	const struct proc p = {.argv = argv};
 	char uuid[64], path[80];
-	struct proc_result res;
 	const json_t *option;
 	size_t n = 0, i;
 	int rc;
@@ -190,15 +188,10 @@ static int make(struct step_env *env, const struct wish *w, const struct disk *d
 	snprintf(path, sizeof path, "/dev/%s", d->name);
 	argv[n++] = path;
 	argv[n] = NULL;
-	rc = tool_run(env, argv, NULL, MKFS_TIMEOUT, &res, err);
-	if (rc == -E_NOTFOUND)
-		return err_hint(err, "add a 'package' step that brings '%s'", w->maker->program);
-	if (rc < 0)
-		return rc;
-	if (!proc_ok(&res))
-		rc = proc_fail(&p, &res, err);
-	proc_result_done(&res);
-	return rc;
+	rc = tool_must_within(env, argv, MKFS_TIMEOUT, err);
+	return rc == -E_NOTFOUND
+		       ? err_hint(err, "add a 'package' step that brings '%s'", w->maker->program)
+		       : rc;
 }
 
 static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
@@ -206,7 +199,7 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	struct signature s;
 	struct disk d;
 	struct wish w;
-	bool there;
+	bool there = false;
 	int rc = read_args(args, &w, err);
 
 	if (rc == 0)

@@ -87,8 +87,6 @@ int initramfs_rebuild(const struct step_env *env, struct err *err)
 	static const char *const DEBIAN[] = {"update-initramfs", "-u", NULL};
 	static const char *const DRACUT[] = {"dracut", "-f", NULL};
 	const char *const *argv = tool_is_there(env, DEBIAN[0]) ? DEBIAN : DRACUT;
-	const struct proc p = {.argv = argv, .timeout = PATIENCE};
-	struct proc_result res;
 	int rc;
 
 	if (!tool_is_there(env, argv[0])) {
@@ -98,11 +96,6 @@ int initramfs_rebuild(const struct step_env *env, struct err *err)
 	}
 	rc = initramfs_want_space(env, look_at_images(env).largest + INITRAMFS_SPARE, err);
 	if (rc == 0)
-		rc = tool_run(env, argv, NULL, PATIENCE, &res, err);
-	if (rc < 0)
-		return rc;
-	if (!proc_ok(&res))
-		rc = proc_fail(&p, &res, err);
-	proc_result_done(&res);
+		rc = tool_must_within(env, argv, PATIENCE, err);
 	return rc < 0 ? err_wrap(err, "the initramfs was not made anew") : 0;
 }

@@ -320,7 +320,7 @@ static void tell_running(const struct step_env *env, const struct wish *w, struc
 static int check(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
 	struct files *f;
-	bool missing;
+	bool missing = false;
 	struct wish w;
 	int rc = read_args(args, &w, err);
 
@@ -346,20 +346,6 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	return 0;
 }
 
-static int run(const struct step_env *env, const char *const *argv, struct err *err)
-{
-	const struct proc p = {.argv = argv, .timeout = PATIENCE};
-	struct proc_result res;
-	int rc = tool_run(env, argv, NULL, PATIENCE, &res, err);
-
-	if (rc < 0)
-		return rc;
-	if (!proc_ok(&res))
-		rc = proc_fail(&p, &res, err);
-	proc_result_done(&res);
-	return rc;
-}
-
 static int run_grubby(const struct step_env *env, const struct wish *w, struct err *err)
 {
 	AUTO_BUF option = {0};
@@ -378,7 +364,7 @@ static int run_grubby(const struct step_env *env, const struct wish *w, struct e
 
 	const char *const argv[] = {"grubby", "--update-kernel=ALL", buf_text(&option), NULL};
 
-	return run(env, argv, err);
+	return tool_must_within(env, argv, PATIENCE, err);
 }
 
 static int remake_entries(const struct step_env *env, const struct wish *w, struct err *err)
@@ -393,7 +379,7 @@ static int remake_entries(const struct step_env *env, const struct wish *w, stru
 		return run_grubby(env, w, err);
 	for (size_t i = 0; i < sizeof ALL / sizeof *ALL; i++)
 		if (tool_is_there(env, ALL[i][0]))
-			return run(env, ALL[i], err);
+			return tool_must_within(env, ALL[i], PATIENCE, err);
 	err_set(err, E_UNSUPPORTED, "no grubby, update-grub or grub2-mkconfig is on this node");
 	return err_hint(err, "install the package of GRUB's tools");
 }

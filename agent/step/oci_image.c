@@ -163,16 +163,7 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 
 static int run(const struct step_env *env, const char *const *argv, struct err *err)
 {
-	const struct proc p = {.argv = argv};
-	struct proc_result res;
-	int rc = tool_run(env, argv, NULL, LOAD_TIMEOUT, &res, err);
-
-	if (rc < 0)
-		return rc;
-	if (!proc_ok(&res))
-		rc = proc_fail(&p, &res, err);
-	proc_result_done(&res);
-	return rc;
+	return tool_must_within(env, argv, LOAD_TIMEOUT, err);
 }
 
 /* file: a path that the engine's program can open. */
@@ -264,7 +255,7 @@ static int before(struct step_env *env, const json_t *args, json_t **out, struct
 {
 	const char *name = json_get_str(args, "name", "");
 	enum engine e;
-	char now[72];
+	char now[72] = "";
 	int rc = engine_find(env, json_get_str(args, "engine", NULL), &e, err);
 
 	if (rc == 0)
@@ -282,7 +273,7 @@ static int undo(struct step_env *env, const json_t *args, const json_t *old, con
 {
 	const char *was = json_get_str(old, "image", "");
 	struct wish w = {.name = json_get_str(args, "name", "")};
-	char now[72];
+	char now[72] = "";
 	int rc = engine_find(env, json_get_str(old, "engine", NULL), &w.engine, err);
 
 	if (rc == 0)

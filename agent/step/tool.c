@@ -22,19 +22,24 @@ int tool_run(const struct step_env *env, const char *const *argv, const char *co
 	return proc_run(&p, res, err);
 }
 
-int tool_must(const struct step_env *env, const char *const *argv, struct err *err)
+int tool_must_within(
+	const struct step_env *env, const char *const *argv, int64_t timeout, struct err *err)
 {
-	const struct proc p = {.argv = argv, .timeout = TOOL_TIMEOUT};
+	const struct proc p = {.argv = argv, .timeout = timeout};
 	struct proc_result res;
-	int rc;
+	int rc = tool_run(env, argv, NULL, timeout, &res, err);
 
-	rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
 	if (rc < 0)
 		return rc;
 	if (!proc_ok(&res))
 		rc = proc_fail(&p, &res, err);
 	proc_result_done(&res);
 	return rc;
+}
+
+int tool_must(const struct step_env *env, const char *const *argv, struct err *err)
+{
+	return tool_must_within(env, argv, TOOL_TIMEOUT, err);
 }
 
 /* Where the last n lines that are not blank begin. */
