@@ -150,16 +150,6 @@ const struct sign_key *keys_newest(const struct keys *k)
 	return k->next ? k->next : k->sign;
 }
 
-int keys_next_make(const char *db, struct err *err)
-{
-	struct arena *a = arena_new();
-	AUTO_FD dir = open_dir(a, db, false, err);
-	const int rc = dir < 0 ? dir : make_sign(dir, SIGN_NEXT, err);
-
-	arena_free(a);
-	return rc;
-}
-
 /* The old key's bytes are gone before its last name is. */
 static int destroy_old(int dir, struct err *err)
 {
@@ -195,4 +185,24 @@ int keys_next_settle(const char *db, struct err *err)
 		renameat(dir, SIGN_NEXT ".pub", dir, SIGN ".pub") != 0)
 		return err_sys(err, errno, "cannot put the new public key in place");
 	return faccessat(dir, SIGN_OLD, F_OK, 0) == 0 ? destroy_old(dir, err) : 0;
+}
+
+/* Killed while the old one was being destroyed: that comes first, or its bytes would be let go. */
+static bool is_half_settled(int dir)
+{
+	return faccessat(dir, SIGN_OLD, F_OK, 0) == 0 && faccessat(dir, SIGN_NEXT, F_OK, 0) != 0;
+}
+
+int keys_next_make(const char *db, struct err *err)
+{
+	struct arena *a = arena_new();
+	AUTO_FD dir = open_dir(a, db, false, err);
+	int rc = dir < 0 ? dir : 0;
+
+	if (rc == 0 && is_half_settled(dir))
+		rc = keys_next_settle(db, err);
+	if (rc == 0)
+		rc = make_sign(dir, SIGN_NEXT, err);
+	arena_free(a);
+	return rc;
 }

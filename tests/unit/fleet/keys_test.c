@@ -5,6 +5,7 @@
 #include "controller/ssh/link.h"
 #include "tests/unit/t.h"
 
+#include <fcntl.h>
 #include <sys/stat.h>
 
 static char *db_path(void)
@@ -74,6 +75,29 @@ TEST(open_or_broken_keys_are_refused)
 	assert_non_null(strstr(err.msg, "keys/sign"));
 	assert_null(k.sign);
 	assert_null(k.ssh);
+}
+
+/* A rotation that was killed where the old key has only its second name left. */
+TEST(an_old_key_is_destroyed_first)
+{
+	const char first[] = "the old key";
+	struct err err = {0};
+	char held[200], text[sizeof first] = "";
+	int fd;
+
+	snprintf(held, sizeof held, "%s", key_path("held"));
+	assert_int_equal(keys_make(db_path(), &err), 0);
+	fd = open(key_path("sign.old"), O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+	assert_int_equal(write(fd, first, sizeof first), sizeof first);
+	close(fd);
+	assert_int_equal(link(key_path("sign.old"), held), 0);
+	assert_int_equal(keys_next_make(db_path(), &err), 0);
+	assert_int_equal(access(key_path("sign.old"), F_OK), -1);
+	assert_int_equal(access(key_path("sign.new"), F_OK), 0);
+	fd = open(held, O_RDONLY | O_CLOEXEC);
+	assert_int_equal(read(fd, text, sizeof text), sizeof text);
+	close(fd);
+	assert_string_equal(text, "");
 }
 
 TEST(paths)
