@@ -7,6 +7,7 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "agent/step/edit.h"
 #include "agent/step/grub_args.h"
@@ -15,13 +16,11 @@
 #include "agent/step/report.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #define MAIN_FILE  "/etc/default/grub"
 #define FOLDER     "/etc/default/grub.d"
@@ -99,16 +98,10 @@ static int by_path(const void *a, const void *b)
 static void list_dropins(const struct step_env *env, struct files *f)
 {
 	const struct dirent *e;
-	DIR *dir;
-	int fd = fs_open(env->root, FOLDER, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir = fs_dir_open(env->root, FOLDER, NULL);
 
-	if (fd < 0)
+	if (!dir)
 		return;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
 	f->dropins = true;
 	while ((e = readdir(dir)) && f->n < FILES_MAX - 1)
 		if (str_ends(str_of(e->d_name), ".cfg") && strcmp(e->d_name, "90-stoika.cfg") != 0)
@@ -268,16 +261,10 @@ static bool are_entries_stale(const struct step_env *env, const struct wish *w)
 {
 	const struct dirent *e;
 	bool stale = false;
-	DIR *dir;
-	int fd = fs_open(env->root, ENTRIES, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir = fs_dir_open(env->root, ENTRIES, NULL);
 
-	if (fd < 0)
+	if (!dir)
 		return is_cfg_stale(env, w);
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return false;
-	}
 	while (!stale && (e = readdir(dir)))
 		stale = is_entry_stale(dirfd(dir), e->d_name, w);
 	closedir(dir);
@@ -445,19 +432,14 @@ static int keep_entries(const struct step_env *env, json_t *into, struct err *er
 {
 	char path[NAME_MAX + 32];
 	const struct dirent *e;
-	int rc = 0, fd = fs_open(env->root, ENTRIES, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	int rc = 0;
 	DIR *dir;
 
-	if (fd < 0 || !tool_is_there(env, "grubby")) {
-		if (fd >= 0)
-			close(fd);
+	if (!tool_is_there(env, "grubby"))
 		return 0;
-	}
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return err_set(err, E_INTERNAL, "cannot list '" ENTRIES "'");
-	}
+	dir = fs_dir_open(env->root, ENTRIES, err);
+	if (!dir)
+		return err->code == E_NOTFOUND ? 0 : -(int)err->code;
 	while (rc == 0 && (e = readdir(dir))) {
 		snprintf(path, sizeof path, ENTRIES "/%s", e->d_name);
 		if (str_ends(str_of(path), ".conf"))

@@ -278,7 +278,7 @@ static void compare_live(const struct step_env *env, const struct wish *w, const
 static int check(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
 	struct files f = {0};
-	struct now now;
+	struct now now = {0};
 	struct wish w;
 	int rc = read_args(args, &w, err);
 
@@ -334,7 +334,7 @@ static int set_live(
 static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
 	struct files f = {0};
-	struct now now;
+	struct now now = {0};
 	struct wish w;
 	int rc = read_args(args, &w, err);
 	bool changed;
@@ -388,7 +388,7 @@ static int undo(struct step_env *env, const json_t *args, const json_t *before, 
 {
 	const struct edit_past past = {before, after};
 	const bool was_loaded = json_get_bool(before, "loaded", false);
-	struct now now;
+	struct now now = {0};
 	struct wish w;
 	int rc = read_args(args, &w, err);
 

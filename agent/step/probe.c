@@ -72,7 +72,7 @@ static int probe_version(
 	const struct packager *with = packager_find(env, NULL);
 	struct str version = {"", 0};
 	struct package_state found = {0};
-	struct dpkg_spec spec;
+	struct dpkg_spec spec = {0};
 	int rc = 0;
 
 	if (!(with ? with->parse : dpkg_spec_parse)(str_of(name), &spec) || spec.version.n > 0)

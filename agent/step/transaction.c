@@ -45,7 +45,8 @@ int packager_need_space(
 	if (strcmp(path, "/boot") == 0)
 		return err_hint(err,
 			"remove kernels that are not used, see 'dpkg -l linux-image*' or 'rpm -q kernel'");
-	return err_hint(err, "nothing was changed; free some space there");
+	return err_hint(err, "nothing was changed; free some space there, "
+			     "such as by 'apt-get clean' or 'dnf clean packages'");
 }
 
 void transaction_init(struct transaction *t)

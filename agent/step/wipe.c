@@ -176,7 +176,7 @@ int wipe_device(struct step_env *env, const struct disk *d, struct err *err)
 	const unsigned n = disk_partitions(env, d->name, parts, DISK_PARTS_MAX);
 	AUTO_BUF left;
 	AUTO_BUF text;
-	unsigned found;
+	unsigned found = 0;
 	int rc = 0;
 
 	buf_init(&left, 1u << 20);

@@ -188,20 +188,29 @@ static bool is_named(const char *asked, const char *name)
 	       (!asked[n] || asked[n] == '(' || (asked[n] == '.' && strlen(asked + n) == 2));
 }
 
-bool manual_write(const char *name, struct buf *out)
+/* By its page's name, as is_named takes it. */
+static const struct kind *find_page_kind(const char *name)
 {
-	const struct page p = {out, true};
 	const struct kind *k =
 		strncmp(name, STEP, strlen(STEP)) == 0 ? kind_find(name + strlen(STEP)) : NULL;
 
-	for (unsigned i = 0; !k && (k = kind_at(i)) != NULL; i++) {
+	if (k)
+		return k;
+	for (unsigned i = 0; (k = kind_at(i)) != NULL; i++) {
 		char full[64];
 
 		snprintf(full, sizeof full, STEP "%s", k->name);
 		if (is_named(name, full))
-			break;
-		k = NULL;
+			return k;
 	}
+	return NULL;
+}
+
+bool manual_write(const char *name, struct buf *out)
+{
+	const struct page p = {out, true};
+	const struct kind *k = find_page_kind(name);
+
 	if (k)
 		write_kind(&p, k);
 	else if (is_named(name, "stoika"))
