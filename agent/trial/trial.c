@@ -309,10 +309,13 @@ static int read_doc(struct trial *c, struct err *err)
 	static const char *const STAGES[] = {"plan", "first", "second"};
 	struct yaml_doc *d;
 	char path[TRIAL_PATH_ROOM];
+	struct stat st;
 	int rc;
 
 	snprintf(path, sizeof path, "%s/case.yaml", c->dir);
-	rc = yaml_load(c->arena, path, &YAML_CAPS_RECIPE, &d, err);
+	rc = stat(path, &st) == 0 && !S_ISREG(st.st_mode)
+		     ? err_set(err, E_SCHEMA, "'%s' is no plain file", path)
+		     : yaml_load(c->arena, path, &YAML_CAPS_RECIPE, &d, err);
 	if (rc == 0)
 		rc = arg_tree_literal(d, d->root, "the case", &c->doc, err);
 	if (rc == 0)

@@ -111,6 +111,10 @@ says "the secret 't' must be a text; put it in quotes"
 sed -i '/^secrets/d' recipes/sealed/tests/one/case.yaml
 expect 1 "$STOIKA" recipe test sealed
 says "needs secret 't'"
+rm recipes/sealed/tests/one/case.yaml
+mkfifo recipes/sealed/tests/one/case.yaml # nobody ever writes to it
+expect 1 timeout 20 "$STOIKA" recipe test sealed
+says 'case.yaml. is no plain file'
 rm -r recipes/sealed
 expect 2 "$STOIKA" recipe test base
 warns 'has no tests'
