@@ -375,6 +375,8 @@ enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf
 		break;
 	case LIMIT_BUDGET:
 	case LIMIT_PAIR:
+		if (!d)
+			break;
 		buf_addf(words, "%s %s: %u away, %u allowed", d->kind, d->value, u->held_have,
 			u->held_most);
 		break;
