@@ -93,8 +93,9 @@ run_lab() { "$top/tests/lab/lab" --dir "$lab" "$@"; }
 write_wrapper() {
 	cat > "$stoika" <<-X
 		#!/bin/sh
-		# stoika as the lab's controller: its network, its inventory
-		exec "$top/tests/lab/lab" --dir "$lab" ctl env STOIKA_RECIPES="$top/recipes" \\
+		# stoika as the lab's controller: its network, its inventory; your own folders of recipes come first
+		exec "$top/tests/lab/lab" --dir "$lab" ctl \\
+			env STOIKA_RECIPES="\${STOIKA_RECIPES:+\$STOIKA_RECIPES:}$top/recipes" \\
 			"$build/bin/stoika" --db "$home/state/stoika.db" "\$@"
 	X
 	chmod 755 "$stoika"

@@ -371,8 +371,8 @@ static int fail_missing(const struct recipe_param *p, struct err *err)
 	if (p->type == PARAM_SECRET) {
 		err_set(err, E_SCHEMA, "the secret '%s' must be given", p->name);
 		return err_hint(err,
-			"--set %s=secret:NAME, or %s: {" RECIPE_SECRET_KEY
-			": NAME} in the vars of site, rack, role or node",
+			"--set %s=secret:NAME, or RECIPE: {%s: {" RECIPE_SECRET_KEY
+			": NAME}} in the vars of site, rack, role or node",
 			p->name, p->name);
 	}
 	err_set(err, E_SCHEMA, "the parameter '%s' must be given", p->name);

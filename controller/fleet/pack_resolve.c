@@ -113,8 +113,8 @@ static int no_such_recipe(
 		err_hint(err, "did you mean '%s'?", near);
 	else
 		err_hint(err,
-			"recipes are looked for in %s; a folder of your own is named with a "
-			"'/', ./%s",
+			"recipes are looked for in %.120s; STOIKA_RECIPES names more folders, "
+			"./%.40s is one here",
 			p->n ? p->at[0] : "STOIKA_RECIPES", name);
 	vec_done(&names);
 	return -E_NOTFOUND;

@@ -120,7 +120,9 @@ static bool item_holds(
 	const struct yaml_node *item = list->item[i];
 
 	if (item->kind != YAML_SCALAR || !str_is_name(item->text)) {
-		import_fault_at(im, item, E_SCHEMA, "letters, digits and . _ - only, at most 64",
+		import_fault_at(im, item, E_SCHEMA,
+			"letters, digits and . _ - only, at most 64; STOIKA_RECIPES says in which "
+			"folders recipes lie",
 			"an item of %s is no name", what);
 		return false;
 	}

@@ -52,6 +52,8 @@ ok 'steps with their kinds' jq -e '.step_list[0].kind == "package" and .params[0
 expect 2 "$STOIKA" recipe show dmo
 warns "there is no recipe 'dmo'"
 warns "did you mean 'demo'"
+expect 2 "$STOIKA" recipe show elsewhere
+warns "hint: recipes are looked for in $PWD/recipes; STOIKA_RECIPES names more folders, ./elsewhere is one here"
 
 # its own tests, on throw-away roots
 [ -x "$STOIKA_BUILD/bin/stoika-agent" ] || skip 'needs stoika-agent'
