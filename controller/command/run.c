@@ -9,9 +9,12 @@
 
 #define TEXT_MAX (64u << 20)
 
+/* A look for drift changes nothing either, and is told as a plan is. */
 static enum order_mode mode_of(const struct run_row *r)
 {
-	return strcmp(r->mode, "plan") == 0 ? ORDER_PLAN : ORDER_APPLY;
+	const bool looks = strcmp(r->mode, "plan") == 0 || strcmp(r->mode, "check") == 0;
+
+	return looks ? ORDER_PLAN : ORDER_APPLY;
 }
 
 /* A moment is text in UTC, null when it is not yet. */
@@ -65,12 +68,12 @@ static void node_lines(
 	char span[24];
 
 	clock_format_span(n->took, span);
-	buf_addf(out, "%-*s  %-11s ", width, n->node_name, result_name(n->state));
+	buf_addf(out, "%-*s  %-11s ", width, n->node_name, run_view_state(n->state, mode));
 	run_view_counts(out, &n->counts, mode);
 	buf_addf(out, "  (%s)\n", span);
 	if (*n->reason)
 		buf_addf(out, "%*s  %s\n", width, "", n->reason);
-	if (*n->hint)
+	if (*n->hint && (*n->reason || !strstr(n->hint, "stoika run show")))
 		buf_addf(out, "%*s  hint: %s\n", width, "", n->hint);
 }
 

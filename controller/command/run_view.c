@@ -139,7 +139,7 @@ void run_view_counts(struct buf *out, const struct result_counts *c, enum order_
 		buf_add_text(out, "no steps");
 }
 
-static const char *state_word(enum step_result r, enum order_mode mode)
+const char *run_view_state(enum step_result r, enum order_mode mode)
 {
 	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
 		return "differs";
@@ -155,7 +155,7 @@ static void node_lines(const struct run_view *v, const struct node_view *n, stru
 
 	clock_format_span(n->result.took, span);
 	buf_addf(out, "%-*s  %-11s ", (int)v->width, n->node->name,
-		state_word(n->result.state, v->mode));
+		run_view_state(n->result.state, v->mode));
 	run_view_counts(out, &n->result.counts, v->mode);
 	buf_addf(out, "  (%s)\n", span);
 	if (is_bad(v, &n->result) && *n->result.reason) {
@@ -219,7 +219,7 @@ static void add_indented(struct buf *out, const char *text)
 
 	while (str_line(&rest, &line)) {
 		buf_add_text(out, "        ");
-		buf_add_printable(out, line);
+		session_add_lines(out, line);
 		buf_add_char(out, '\n');
 	}
 }
@@ -325,7 +325,8 @@ static void print_summary(const struct run_view *v, const struct fleet_outcome *
 	for (int r = 0; r < RESULT_N; r++) {
 		if (out->nodes.n[r] == 0)
 			continue;
-		printf("%s%u %s", sep, out->nodes.n[r], state_word((enum step_result)r, v->mode));
+		printf("%s%u %s", sep, out->nodes.n[r],
+			run_view_state((enum step_result)r, v->mode));
 		sep = ", ";
 	}
 	printf(" in %s\n", span);

@@ -32,5 +32,7 @@ int run_view_finish(struct run_view *v, const struct fleet_outcome *out, const c
 /* One step, handler or check record as lines of text, with its diff; unchanged ones give nothing.
  */
 void run_view_record(struct buf *out, const json_t *record, enum order_mode mode);
+/* A node's state as a word: nothing was changed in a plan, but "differs". */
+const char *run_view_state(enum step_result r, enum order_mode mode);
 /* "3 changed, 12 ok" of a node's steps. */
 void run_view_counts(struct buf *out, const struct result_counts *c, enum order_mode mode);

@@ -95,12 +95,14 @@ void session_print(const struct buf *text)
 void session_add_lines(struct buf *out, struct str text)
 {
 	while (text.n > 0) {
-		const size_t end = str_find(text, '\n');
+		size_t end = 0;
 
+		while (end < text.n && text.p[end] != '\n' && text.p[end] != '\t')
+			end++;
 		buf_add_printable(out, str_first(text, end));
-		if (end == STR_NONE)
+		if (end == text.n)
 			return;
-		buf_add_char(out, '\n');
+		buf_add_char(out, text.p[end]);
 		text = str_from(text, end + 1);
 	}
 }

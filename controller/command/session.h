@@ -24,8 +24,8 @@ const char *session_user(const struct invocation *inv);
 int session_judge_target(const char *path, struct err *err);
 /* Writes to stdout; a closed pipe ends the program quietly, a full disk does not. */
 void session_print(const struct buf *text);
-/* The same for lines that may hold words of nodes and files: what a terminal would obey is escaped.
- */
+/* The same for lines that may hold words of nodes and files: what a terminal would obey is escaped,
+ * but for tabs. */
 void session_print_lines(const struct buf *text);
 void session_add_lines(struct buf *out, struct str text);
 /* What is a text by nature, as {"text": ...} when JSON is asked for. */

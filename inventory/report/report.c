@@ -365,7 +365,7 @@ static void put_times(
 static void put_results(struct table *t, const struct run_row *r, const struct report_opts *o)
 {
 	const bool plain = strcmp(r->state, "done") == 0 || strcmp(r->state, "failed") == 0;
-	const bool plan = strcmp(r->mode, "plan") == 0;
+	const bool plan = strcmp(r->mode, "plan") == 0 || strcmp(r->mode, "check") == 0;
 	AUTO_BUF text;
 
 	buf_init(&text, 512);
