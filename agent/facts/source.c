@@ -1,15 +1,14 @@
 #include "agent/facts/source.h"
 
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "agent/base/vec.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define ENTRIES_MAX 16384
 
@@ -91,16 +90,10 @@ json_t *source_list(int root, const char *folder)
 	struct names names = VEC_INIT;
 	const struct dirent *e;
 	DIR *dir;
-	int fd;
 
-	fd = fs_open(root, folder, O_RDONLY | O_DIRECTORY, 0, true, NULL);
-	if (fd < 0)
+	dir = fs_dir_open(root, folder, NULL);
+	if (!dir)
 		return NULL;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return NULL;
-	}
 	while (names.n < ENTRIES_MAX && (e = readdir(dir)))
 		if (e->d_name[0] != '.' && str_is_utf8(str_of(e->d_name)))
 			*vec_push(&names) = xstrdup(e->d_name);

@@ -2,6 +2,7 @@
 
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "agent/step/apt_plan.h"
 #include "agent/step/apt_sound.h"
@@ -12,11 +13,9 @@
 #include "agent/step/packager.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #define LISTS          "/var/lib/apt/lists"
 #define CHANGE_TIMEOUT (3600 * INT64_C(1000000000))
@@ -131,16 +130,10 @@ static bool has_lists(const struct step_env *env)
 	const struct dirent *e;
 	bool found = false;
 	DIR *dir;
-	int fd;
 
-	fd = fs_open(env->root, LISTS, O_RDONLY | O_DIRECTORY, 0, true, NULL);
-	if (fd < 0)
+	dir = fs_dir_open(env->root, LISTS, NULL);
+	if (!dir)
 		return false;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return false;
-	}
 	while (!found && (e = readdir(dir)))
 		found = strstr(e->d_name, "_Packages") != NULL;
 	closedir(dir);

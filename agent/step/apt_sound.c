@@ -2,15 +2,14 @@
 
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/step/apt.h"
 #include "agent/step/cache.h"
 #include "agent/step/report.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <string.h>
-#include <unistd.h>
 
 #define DKMS           "/var/lib/dkms"
 #define MAKE_LOG_MAX   (8u << 20)
@@ -18,23 +17,10 @@
 #define BROKEN_MAX     1000u
 #define REPAIR_TIMEOUT (3600 * INT64_C(1000000000))
 
-static DIR *open_folder(const struct step_env *env, const char *path)
-{
-	DIR *dir;
-	int fd = fs_open(env->root, path, O_RDONLY | O_DIRECTORY, 0, true, NULL);
-
-	if (fd < 0)
-		return NULL;
-	dir = fdopendir(fd);
-	if (!dir)
-		close(fd);
-	return dir;
-}
-
 /* dpkg journals its status in updates/; something there means that it was killed. */
 static bool was_interrupted(const struct step_env *env)
 {
-	DIR *dir = open_folder(env, "/var/lib/dpkg/updates");
+	DIR *dir = fs_dir_open(env->root, "/var/lib/dpkg/updates", NULL);
 	const struct dirent *e;
 	bool found = false;
 
@@ -94,14 +80,14 @@ static void try_log(const struct step_env *env, const char *folder, const char *
 static void find_log(const struct step_env *env, struct newest *n)
 {
 	const struct dirent *module, *version;
-	DIR *all = open_folder(env, DKMS), *one;
+	DIR *all = fs_dir_open(env->root, DKMS, NULL), *one;
 	char path[300];
 
 	while (all && (module = readdir(all))) {
 		if (module->d_name[0] == '.')
 			continue;
 		snprintf(path, sizeof path, DKMS "/%.250s", module->d_name);
-		one = open_folder(env, path);
+		one = fs_dir_open(env->root, path, NULL);
 		while (one && (version = readdir(one)))
 			try_log(env, DKMS, module->d_name, version->d_name, n);
 		if (one)

@@ -2,9 +2,9 @@
 
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 
-#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <limits.h>
@@ -52,8 +52,7 @@ static bool link_name(const struct step_env *env, const char *path, char out[sta
 static bool each_name(const struct step_env *env, const char *folder,
 	bool (*each)(void *ctx, const char *name), void *ctx)
 {
-	const int fd = fs_open(env->root, folder, O_RDONLY | O_DIRECTORY, 0, true, NULL);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = fs_dir_open(env->root, folder, NULL);
 	const struct dirent *e;
 	bool stopped = false;
 

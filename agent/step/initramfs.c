@@ -4,13 +4,12 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #define BOOT     "/boot"
 #define PATIENCE (900 * CLOCK_SEC)
@@ -41,18 +40,12 @@ static void take_image(int folder, const char *name, struct images *out)
 
 static struct images look_at_images(const struct step_env *env)
 {
-	int fd = fs_open(env->root, BOOT, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir = fs_dir_open(env->root, BOOT, NULL);
 	struct images found = {0};
 	const struct dirent *e;
-	DIR *dir;
 
-	if (fd < 0)
+	if (!dir)
 		return found;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return found;
-	}
 	while ((e = readdir(dir)))
 		take_image(dirfd(dir), e->d_name, &found);
 	closedir(dir);

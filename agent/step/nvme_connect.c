@@ -6,12 +6,12 @@
  */
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
@@ -113,8 +113,7 @@ static bool is_ours(
 static void find(const struct step_env *env, const struct wish *w, char name[static 128],
 	char state[static 256])
 {
-	const int fd = fs_open(env->root, "/sys/class/nvme", O_RDONLY | O_DIRECTORY, 0, true, NULL);
-	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	DIR *d = fs_dir_open(env->root, "/sys/class/nvme", NULL);
 	const struct dirent *e;
 
 	name[0] = state[0] = '\0';

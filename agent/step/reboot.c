@@ -10,17 +10,16 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
 #include "agent/step/tool.h"
 
 #include <ctype.h>
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define RELEASE_MAX 128
 #define TIMEOUT_MAX (24 * 3600)
@@ -55,16 +54,10 @@ static int read_running(const struct step_env *env, char out[static RELEASE_MAX]
 static void find_newest(const struct step_env *env, char out[static RELEASE_MAX])
 {
 	const struct dirent *e;
-	DIR *dir;
-	int fd = fs_open(env->root, "/boot", O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir = fs_dir_open(env->root, "/boot", NULL);
 
-	if (fd < 0)
+	if (!dir)
 		return;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return;
-	}
 	while ((e = readdir(dir))) {
 		const char *release = e->d_name + strlen("vmlinuz-");
 

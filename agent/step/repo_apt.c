@@ -8,6 +8,7 @@
  */
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/step/cache.h"
 #include "agent/step/dpkg.h"
 #include "agent/step/package_version.h"
@@ -15,11 +16,9 @@
 #include "agent/step/repo_plan.h"
 #include "agent/step/sources.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
-#include <unistd.h>
 
 #define PARTS     "/etc/apt/sources.list.d"
 #define KEYRINGS  "/etc/apt/keyrings"
@@ -341,17 +340,11 @@ static int by_text(const void *a, const void *b)
 static int list_files(struct wanted *w, struct paths *out, struct err *err)
 {
 	const struct dirent *e;
-	DIR *dir;
-	int fd = fs_open(w->p->env->root, PARTS, O_RDONLY | O_DIRECTORY, 0, true, NULL);
+	DIR *dir = fs_dir_open(w->p->env->root, PARTS, err);
 
 	*vec_push(out) = "/etc/apt/sources.list";
-	if (fd < 0)
-		return 0;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return err_set(err, E_IO, "cannot list '" PARTS "'");
-	}
+	if (!dir)
+		return err->code == E_NOTFOUND ? 0 : -(int)err->code;
 	while ((e = readdir(dir)) && out->n < FILES_MAX)
 		if (str_ends(str_of(e->d_name), ".list") || str_ends(str_of(e->d_name), ".sources"))
 			*vec_push(out) = arena_printf(w->p->arena, PARTS "/%s", e->d_name);
@@ -435,20 +428,14 @@ static const char *find_owner(const struct wanted *w, const char *path)
 {
 	const struct dirent *e;
 	const char *owner = NULL;
-	DIR *dir;
+	DIR *dir = fs_dir_open(w->p->env->root, INFO, NULL);
 	AUTO_BUF list, line;
-	int fd = fs_open(w->p->env->root, INFO, O_RDONLY | O_DIRECTORY, 0, true, NULL);
 
 	buf_init(&list, INFO_MAX);
 	buf_init(&line, 1024);
 	buf_addf(&line, "%s\n", path);
-	if (fd < 0)
+	if (!dir)
 		return NULL;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return NULL;
-	}
 	while (!owner && (e = readdir(dir))) {
 		const struct str name = str_of(e->d_name);
 
@@ -614,15 +601,11 @@ static int plan_dead_keys(struct wanted *w, struct err *err)
 
 	for (size_t i = 0; rc == 0 && i < sizeof DEAD_KEYS / sizeof DEAD_KEYS[0]; i++) {
 		DIR *dir;
-		int fd;
 
 		if (str_find_str(buf_str(&w->uris), str_of(DEAD_KEYS[i].place)) == STR_NONE)
 			continue;
 		rc = drop_from(w, "/etc/apt/trusted.gpg", i, err);
-		fd = fs_open(w->p->env->root, TRUSTED, O_RDONLY | O_DIRECTORY, 0, true, NULL);
-		dir = fd < 0 ? NULL : fdopendir(fd);
-		if (!dir && fd >= 0)
-			close(fd);
+		dir = fs_dir_open(w->p->env->root, TRUSTED, NULL);
 		while (dir && rc == 0 && (e = readdir(dir)))
 			if (str_ends(str_of(e->d_name), ".gpg"))
 				rc = drop_from(w,

@@ -9,11 +9,11 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "agent/step/service_priv.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
@@ -214,16 +214,10 @@ static bool is_enabled(const struct step_env *env, const char *unit)
 	const struct dirent *e;
 	bool found = false;
 	DIR *dir;
-	int fd;
 
-	fd = fs_open(env->root, "/etc/systemd/system", O_RDONLY | O_DIRECTORY, 0, true, NULL);
-	if (fd < 0)
+	dir = fs_dir_open(env->root, "/etc/systemd/system", NULL);
+	if (!dir)
 		return false;
-	dir = fdopendir(fd);
-	if (!dir) {
-		close(fd);
-		return false;
-	}
 	while (!found && (e = readdir(dir)))
 		found = has_link_in(dirfd(dir), e->d_name, unit);
 	closedir(dir);

@@ -8,16 +8,15 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/step/service_priv.h"
 #include "agent/step/tool.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #define COMM_MAX    15 /* the kernel keeps so many characters of a process's name */
 #define SCRIPT_MAX  (256u << 10)
@@ -179,14 +178,10 @@ static bool is_enabled(const struct step_env *env, const char *name)
 	bool found = false;
 
 	for (size_t i = 0; !found && i < sizeof LEVELS / sizeof LEVELS[0]; i++) {
-		const int fd = fs_open(env->root, LEVELS[i], O_RDONLY | O_DIRECTORY, 0, true, NULL);
-		DIR *dir = fd < 0 ? NULL : fdopendir(fd);
+		DIR *dir = fs_dir_open(env->root, LEVELS[i], NULL);
 
-		if (!dir) {
-			if (fd >= 0)
-				close(fd);
+		if (!dir)
 			continue;
-		}
 		while (!found && (e = readdir(dir)))
 			found = e->d_name[0] == 'S' && strlen(e->d_name) > 3 &&
 				strcmp(e->d_name + 3, name) == 0;

@@ -2,6 +2,7 @@
 #include "agent/base/buf.h"
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
 #include "tests/unit/t.h"
 
@@ -301,6 +302,31 @@ TEST(read_is_capped_and_wants_a_regular_file)
 	buf_init(&version, 4096);
 	assert_int_equal(fs_read(proc, "version", &version, &err), 0);
 	assert_true(version.n > 5);
+}
+
+TEST(folders_are_listed_inside_the_root)
+{
+	AUTO_FD root = root_of("folders");
+	const struct dirent *e;
+	struct err err = {0};
+	bool seen = false;
+	DIR *dir;
+
+	assert_int_equal(fs_mkdirs(root, "/a/b", 0755, &err), 0);
+	assert_int_equal(put(root, "a/b/one", "", &err), 0);
+	assert_int_equal(symlinkat("/a/b", root, "short"), 0);
+	assert_int_equal(symlinkat("/etc", root, "outside"), 0);
+	dir = fs_dir_open(root, "/short", &err);
+	assert_non_null(dir);
+	while ((e = readdir(dir)))
+		seen = seen || strcmp(e->d_name, "one") == 0;
+	closedir(dir);
+	assert_true(seen);
+	assert_null(fs_dir_open(root, "/outside", &err)); /* the root has no /etc */
+	assert_int_equal(err.code, E_NOTFOUND);
+	assert_null(fs_dir_open(root, "/a/b/one", &err));
+	assert_non_null(strstr(err.msg, "/a/b/one"));
+	assert_null(fs_dir_open(root, "/nowhere", NULL));
 }
 
 TEST(mkdirs_makes_parents_and_leaves_the_old)
