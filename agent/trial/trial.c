@@ -374,7 +374,7 @@ static void run_stages(struct trial *c)
 		run_stage(c, "plan", ORDER_PLAN, json_get(c->doc, "plan"), c->before);
 	run_stage(c, "first run", ORDER_APPLY, json_get(c->doc, "first"), after);
 	run_stage(c, "second run", ORDER_APPLY, second, after);
-	if (json_get_bool(c->doc, "undo", false))
+	if (json_get_bool(c->doc, "undo", false) && !c->opts->keep)
 		run_stage(c, "undo", ORDER_UNDO, NULL, c->before);
 }
 

@@ -18,7 +18,7 @@ struct trial_opts {
 	unsigned n_order;
 	const char *programs; /* folder of programs that cases may name; NULL: none */
 	const char *skeleton; /* a minimal root, by trial_skeleton */
-	bool keep;            /* leave the trees where they are, and tell where */
+	bool keep;            /* leave the trees as they are after the runs, and tell where */
 };
 
 /* Whether all is as written; a line to *told for each thing that is not. */

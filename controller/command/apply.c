@@ -530,7 +530,8 @@ const struct command COMMAND_UNDO = {
 	.about =
 		"Each node remembers what was there before a recipe changed it. What somebody else\n"
 		"changed since is left alone and told. Steps whose kind cannot be undone say so:\n"
-		"'stoika help step KIND'. Asks before it begins.\n",
+		"'stoika help step KIND'. A recipe with 'undo' steps of its own is taken back by\n"
+		"those alone. Asks before it begins.\n",
 	.options = UNDO_OPTIONS,
 	.run = run_undo,
 };

@@ -24,9 +24,7 @@ static const struct {
 			"  - template: {path: /etc/" NAME "/text, source: text, mode: \"0644\"}\n"
 			"check:\n"
 			"  - name: the text is there\n"
-			"    expect: contains('/etc/" NAME "/text', params.greeting)\n"
-			"undo:\n"
-			"  - directory: {path: /etc/" NAME ", state: absent}\n"},
+			"    expect: contains('/etc/" NAME "/text', params.greeting)\n"},
 	{"templates/text", "{{ params.greeting }}\n"},
 	{"files/.keep", ""},
 	{"README.md",
@@ -41,14 +39,16 @@ static const struct {
 				  "  state: changed\n"
 				  "  steps:\n"
 				  "    - {step: 1, state: changed}\n"
-				  "    - {step: 2, state: changed}\n"},
+				  "    - {step: 2, state: changed}\n"
+				  "undo: true\n"},
 	{"tests/fresh/after/etc/" NAME "/text", "hello\n"},
 	{"tests/by-hand/case.yaml",
 		"about: somebody has edited the text\n"
 		"first:\n"
 		"  state: changed\n"
 		"  steps:\n"
-		"    - {step: 2, state: changed, diff: [\"-by hand\", \"+welcome\"]}\n"},
+		"    - {step: 2, state: changed, diff: [\"-by hand\", \"+welcome\"]}\n"
+		"undo: true\n"},
 	{"tests/by-hand/before/etc/" NAME "/text", "by hand\n"},
 	{"tests/by-hand/after/etc/" NAME "/text", "welcome\n"},
 };

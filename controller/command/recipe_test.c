@@ -219,7 +219,7 @@ static int run_test(struct invocation *inv)
 }
 
 static const struct option TEST_OPTIONS[] = {
-	{"keep", 0, NULL, "leave the trees in /tmp, and tell where each is", false},
+	{"keep", 0, NULL, "leave the trees in /tmp, undo nothing, and tell where each is", false},
 	{0},
 };
 

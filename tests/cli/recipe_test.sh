@@ -13,6 +13,7 @@ export STOIKA_RECIPES="$PWD/recipes"
 mkdir recipes
 expect 0 "$STOIKA" recipe new demo --in recipes
 says '^new recipe recipes/demo$'
+ok 'undo is left to what nodes remember' sh -c '! grep -q ^undo: recipes/demo/recipe.yaml'
 expect 0 "$STOIKA" recipe check demo --strict
 says 'no mistakes: 2 steps, 0 handlers, 1 check$'
 expect 2 "$STOIKA" recipe new demo --in recipes
