@@ -12,6 +12,8 @@
 #include "inventory/store/store.h"
 #include "tests/unit/t.h"
 
+#include <archive.h>
+#include <archive_entry.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 
@@ -179,6 +181,35 @@ TEST(unpacks_what_it_verified)
 	assert_string_equal(buf_text(&text), "the text of a\n");
 	/* never over what is there */
 	assert_true(pack_file_unpack(&b, dir, &err) < 0);
+	pack_file_done(&b);
+}
+
+/* A payload of nothing but a folder, over and over, is small and takes for ever. */
+TEST(refuses_folders)
+{
+	static char bytes[65536];
+	struct archive *a = archive_write_new();
+	struct archive_entry *e = archive_entry_new();
+	struct pack_file b;
+	struct bundle_verdict v;
+	struct err err = {0};
+	size_t n = 0;
+
+	set_up();
+	assert_int_equal(pack_file_read(arena, path, &b, &err), 0);
+	assert_int_equal(archive_write_set_format_ustar(a), ARCHIVE_OK);
+	assert_int_equal(archive_write_add_filter_zstd(a), ARCHIVE_OK);
+	assert_int_equal(archive_write_open_memory(a, bytes, sizeof bytes, &n), ARCHIVE_OK);
+	archive_entry_set_pathname(e, "folder");
+	archive_entry_set_filetype(e, AE_IFDIR);
+	archive_entry_set_perm(e, 0755);
+	assert_int_equal(archive_write_header(a, e), ARCHIVE_OK);
+	assert_int_equal(archive_write_close(a), ARCHIVE_OK);
+	archive_entry_free(e);
+	archive_write_free(a);
+	b.payload = (struct str){bytes, n};
+	pack_file_verify(&b, keys.sign, now(), 0, &v);
+	assert_non_null(strstr(v.check[BUNDLE_FILES].why, "'folder/', which is not due"));
 	pack_file_done(&b);
 }
 
