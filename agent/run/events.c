@@ -55,14 +55,20 @@ void events_count(struct execution *x, enum step_result result)
 	x->out->counts.n[result]++;
 }
 
+/* The message behind its place, where it has one. */
+static void tell(const struct err *err, char out[static WHY_MAX])
+{
+	if (err->file[0])
+		snprintf(out, WHY_MAX, "%s:%u:%u: %s", err->file, err->line, err->col, err->msg);
+	else
+		snprintf(out, WHY_MAX, "%s", err->msg);
+}
+
 void events_put_error(json_t *record, const struct err *err)
 {
 	char why[WHY_MAX];
 
-	if (err->file[0])
-		snprintf(why, sizeof why, "%s:%u:%u: %s", err->file, err->line, err->col, err->msg);
-	else
-		snprintf(why, sizeof why, "%s", err->msg);
+	tell(err, why);
 	json_put_str(record, "state", result_name(events_result(err)));
 	json_put_str(record, "why", why);
 	if (err->hint[0])
@@ -96,12 +102,15 @@ void events_explain(struct execution *x, const char *fmt, ...)
 
 void events_note(struct execution *x, const char *what, const struct err *err)
 {
+	char why[WHY_MAX];
+
 	events_count(x, events_result(err));
 	if (x->out->reason[0])
 		return;
 	if (x->recipe)
 		events_explain(x, "recipe '%s', ", x->recipe->name);
-	events_explain(x, "%s: %s", what, err->msg);
+	tell(err, why);
+	events_explain(x, "%s: %s", what, why);
 	snprintf(x->out->hint, sizeof x->out->hint, "%s", err->hint);
 }
 

@@ -47,6 +47,16 @@ static int judge_name(const char *name, const char *what, struct err *err)
 	return err_set(err, E_SCHEMA, "'%.60s' is not the name of a %s", name, what);
 }
 
+static int judge_dropin(const char *name, struct err *err)
+{
+	const struct str text = str_of(name);
+
+	if (!str_ends(text, ".conf") || text.n == strlen(".conf"))
+		return judge_name(name, "drop-in", err);
+	err_set(err, E_SCHEMA, "the drop-in '%.60s' has '.conf' at its end already", name);
+	return err_hint(err, "leave it out: dropin: %.*s", (int)(text.n - strlen(".conf")), name);
+}
+
 /* What has no file of its own to write must say so. */
 static int judge_content(const struct wish *w, struct err *err)
 {
@@ -99,7 +109,7 @@ static int read_args(const json_t *args, struct wish *w, struct err *err)
 	w->verify = json_get_bool(args, "verify", true);
 	rc = judge_name(name, "unit", err);
 	if (rc == 0 && w->dropin)
-		rc = judge_name(w->dropin, "drop-in", err);
+		rc = judge_dropin(w->dropin, err);
 	if (rc == 0)
 		rc = judge_content(w, err);
 	if (rc < 0)

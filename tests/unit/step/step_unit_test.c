@@ -183,7 +183,8 @@ TEST(unit_refuses_bad_arguments)
 {
 	static const char *const BAD[] = {"{\"name\": \"\", " TEXT "}",
 		"{\"name\": \"a/b\", " TEXT "}", "{\"name\": \"a*\", " TEXT "}",
-		"{\"name\": \"a\"}", "{\"name\": \"a\", \"dropin\": \"../x\", " TEXT "}"};
+		"{\"name\": \"a\"}", "{\"name\": \"a\", \"dropin\": \"../x\", " TEXT "}",
+		"{\"name\": \"a\", \"dropin\": \"10-x.conf\", " TEXT "}"};
 	struct tree t;
 
 	init(&t);
