@@ -14,19 +14,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RECIPES_MAX  64
 #define VARS_SUM_MAX ((size_t)4 << 20)
-
-static unsigned split_names(struct arena *a, const char *list, const char **names)
-{
-	struct str rest = str_of(list), part;
-	unsigned n = 0;
-
-	while (n < RECIPES_MAX && str_next(&rest, ',', &part))
-		if (part.n > 0)
-			names[n++] = arena_text(a, part);
-	return n;
-}
 
 static bool declares(const struct recipe *r, struct str name)
 {
@@ -188,8 +176,6 @@ static int load_recipes(const struct invocation *inv, struct work *w, const char
 	const char *dir = NULL;
 	int rc;
 
-	if (n == 0)
-		return err_set(err, E_SYNTAX, "no recipe is named");
 	if (option_get(inv, "bundle")) {
 		rc = w->store ? 0 : session_open(inv, STORE_WRITE, &w->store, err);
 		if (rc == 0)
@@ -218,13 +204,15 @@ static int load_nodes(
 
 static int work_load(const struct invocation *inv, struct work *w, struct err *err)
 {
-	const char *names[RECIPES_MAX];
-	const unsigned n = split_names(inv->arena, inv->args[0], names);
+	const char *names[SESSION_NAMES_MAX];
+	unsigned n = 0;
 	int rc = read_parallel(inv, &w->parallel, err);
 
 	if (rc == 0)
 		rc = read_reboot_wait(inv, &w->reboot_wait, err);
 	w->recipes_text = inv->args[0];
+	if (rc == 0)
+		rc = session_split_names(inv, inv->args[0], names, &n, err);
 	if (rc == 0)
 		rc = load_recipes(inv, w, names, n, err);
 	if (rc == 0)

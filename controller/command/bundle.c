@@ -19,8 +19,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define RECIPES_MAX 64
-#define KEY_MAX     4096
+#define KEY_MAX 4096
 
 /* --- the key it is to be signed with --- */
 
@@ -67,17 +66,6 @@ static int load_key(
 
 /* --- make --- */
 
-static unsigned split_names(struct arena *a, const char *list, const char **names)
-{
-	struct str rest = str_of(list), part;
-	unsigned n = 0;
-
-	while (n < RECIPES_MAX && str_next(&rest, ',', &part))
-		if (part.n > 0)
-			names[n++] = arena_text(a, part);
-	return n;
-}
-
 static void print_made(const struct invocation *inv, const struct pack *p, const char *path)
 {
 	struct manifest m = {0};
@@ -104,14 +92,10 @@ static void print_made(const struct invocation *inv, const struct pack *p, const
 	session_print_lines(&text);
 }
 
-static int judge_make(const struct invocation *inv, unsigned n, struct err *err)
+static int judge_output(const struct invocation *inv, struct err *err)
 {
 	const char *path = option_get(inv, "output");
 
-	if (n == 0) {
-		err_set(err, E_SYNTAX, "'%s' names no recipe", inv->args[0]);
-		return err_hint(err, "'stoika recipe list' shows them");
-	}
 	if (path)
 		return session_judge_target(path, err);
 	err_set(err, E_SYNTAX, "'stoika bundle make' needs --output FILE");
@@ -120,16 +104,17 @@ static int judge_make(const struct invocation *inv, unsigned n, struct err *err)
 
 static int run_make(struct invocation *inv)
 {
-	const char *names[RECIPES_MAX], *path = option_get(inv, "output");
-	const unsigned n = split_names(inv->arena, inv->args[0], names);
+	const char *names[SESSION_NAMES_MAX], *path = option_get(inv, "output");
 	struct pack_recipe *recipes = NULL;
-	unsigned n_recipes = 0;
+	unsigned n = 0, n_recipes = 0;
 	struct store *s = NULL;
 	struct keys keys = {0};
 	struct pack p = {0};
 	struct err err;
-	int rc = judge_make(inv, n, &err);
+	int rc = session_split_names(inv, inv->args[0], names, &n, &err);
 
+	if (rc == 0)
+		rc = judge_output(inv, &err);
 	if (rc == 0)
 		rc = pack_resolve(inv->arena, names, n, &recipes, &n_recipes, &err);
 	if (rc == 0)

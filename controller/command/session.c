@@ -69,6 +69,26 @@ const char *session_user(const struct invocation *inv)
 	return arena_printf(inv->arena, "%s@%s", name && *name ? name : "unknown", host);
 }
 
+int session_split_names(const struct invocation *inv, const char *list,
+	const char *names[static SESSION_NAMES_MAX], unsigned *n, struct err *err)
+{
+	struct str rest = str_of(list), part;
+
+	*n = 0;
+	while (str_next(&rest, ',', &part)) {
+		if (part.n == 0)
+			continue;
+		if (*n == SESSION_NAMES_MAX)
+			return err_set(err, E_LIMIT, "more than %d recipes are named at once",
+				SESSION_NAMES_MAX);
+		names[(*n)++] = arena_text(inv->arena, part);
+	}
+	if (*n > 0)
+		return 0;
+	err_set(err, E_SYNTAX, "'%s' names no recipe", list);
+	return err_hint(err, "'stoika recipe list' shows them");
+}
+
 int session_judge_target(const char *path, struct err *err)
 {
 	struct stat st;

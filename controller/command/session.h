@@ -20,6 +20,10 @@ int session_secrets(struct store *s, const struct pack_recipe *recipes, unsigned
 	struct secrets **out, struct err *err);
 /* "root@adminhost": the login name behind sudo where there is one. */
 const char *session_user(const struct invocation *inv);
+#define SESSION_NAMES_MAX 64
+/* The names of 'a,b,c', at least one; too many are refused, none is left out in silence. */
+int session_split_names(const struct invocation *inv, const char *list,
+	const char *names[static SESSION_NAMES_MAX], unsigned *n, struct err *err);
 /* That path may be made, or replaced as a plain file: '-o /dev/null' must not cost the device. */
 int session_judge_target(const char *path, struct err *err);
 /* Writes to stdout; a closed pipe ends the program quietly, a full disk does not. */

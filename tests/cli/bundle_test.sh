@@ -15,6 +15,11 @@ expect 0 "$STOIKA" bundle verify 'a"b.bundle' --key "$PWD/state/keys/sign.pub"
 expect 0 "$STOIKA" bundle verify 'a"b.bundle' --key state/keys/sign.pub
 expect 2 "$STOIKA" bundle make , --output x
 warns "',' names no recipe"
+many=base$(printf ',base%.0s' $(seq 64))
+expect 2 "$STOIKA" bundle make "$many,nope" --output x
+warns 'more than 64 recipes are named at once'
+expect 2 "$STOIKA" plan "$many,nope" all
+warns 'more than 64 recipes are named at once'
 expect 2 "$STOIKA" bundle make base --output ''
 warns 'is no name of a file'
 
