@@ -267,7 +267,7 @@ const struct command COMMAND_ROLLOUT_EXPLAIN = {
 		"A policy is a file of YAML. This one is the preset, which also stands for what a\n"
 		"policy leaves out:\n"
 		"\n"
-		"    rollout: preset                    # its name\n"
+		"    rollout: preset                    # its name, else the file's\n"
 		"    canary: {by: [type, os], count: 1} # of each class, before any wave\n"
 		"    waves: [1, 5%, 25%, 100%]          # gone when each of them ends\n"
 		"    soak: {canary: 0s, wave: 0s}       # then wait; or one time for both\n"

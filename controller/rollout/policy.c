@@ -430,6 +430,7 @@ static int read_policy(
 	int rc = yaml_want_map(d, d->root, "a rollout policy", err);
 
 	rollout_policy_preset(out);
+	out->name = arena_strdup(a, d->name);
 	if (rc == 0)
 		rc = yaml_known_keys(d, d->root, KEYS, err);
 	if (rc == 0)

@@ -15,7 +15,7 @@
  *	retry: 1
  *	on_failure: rollback                 # rollback, quarantine or stop
  *
- * Whatever is left out has the preset of rollout_policy_preset. An amount is a
+ * Whatever is left out has the preset of rollout_policy_preset, the name the file's. An amount is a
  * number or a share of all nodes of the rollout (of a budget: of the domain's).
  */
 #pragma once

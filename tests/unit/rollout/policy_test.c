@@ -56,6 +56,7 @@ TEST(what_is_left_out_is_the_preset)
 	assert_int_equal(parse(a, "retry: 0\n", &p, &err), 0);
 	assert_int_equal(p.n_waves, preset.n_waves);
 	assert_int_equal(p.retry, 0);
+	assert_string_equal(p.name, "p.yaml");
 	assert_int_equal(p.window_days, 0);
 	arena_free(a);
 }
