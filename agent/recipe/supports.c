@@ -7,6 +7,8 @@
 #include <ctype.h>
 #include <string.h>
 
+#define VERSION_MAX 16 /* bytes; its numbers fit 64 bits */
+
 static const char *const IDS[] = {"almalinux", "altlinux", "amzn", "astra", "centos", "debian",
 	"devuan", "fedora", "linuxmint", "ol", "opensuse-leap", "raspbian", "redos", "rhel",
 	"rocky", "sles", "ubuntu", NULL};
@@ -24,7 +26,25 @@ static struct str number_of(struct str s)
 
 static bool is_version(struct str s)
 {
-	return s.n > 0 && number_of(s).n == s.n && s.p[0] != '.' && s.p[s.n - 1] != '.';
+	return s.n > 0 && s.n <= VERSION_MAX && number_of(s).n == s.n && s.p[0] != '.' &&
+	       s.p[s.n - 1] != '.';
+}
+
+/* Part by part, as many as the limit has: "9" and "9.6" are equal. */
+static int compare(struct str version, struct str limit)
+{
+	struct str a, b;
+	uint64_t x, y;
+
+	while (str_next(&limit, '.', &b)) {
+		x = y = 0;
+		if (str_next(&version, '.', &a))
+			(void)str_to_u64(a, &x);
+		(void)str_to_u64(b, &y);
+		if (x != y)
+			return x > y ? 1 : -1;
+	}
+	return 0;
 }
 
 static bool is_known(struct str id)
@@ -56,7 +76,8 @@ static int load_one(const struct loader *l, const struct yaml_node *n, struct re
 		return 0;
 	(void)str_next(&versions, '-', &s->from);
 	s->to = versions.n > 0 ? versions : s->from;
-	if (is_version(s->from) && is_version(s->to) && !str_ends(str_of(s->text), "-"))
+	if (is_version(s->from) && is_version(s->to) && !str_ends(str_of(s->text), "-") &&
+		compare(s->from, s->to) <= 0)
 		return 0;
 	yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'%.60s' has no versions that can be read",
 		s->text);
@@ -78,23 +99,6 @@ int supports_load(const struct loader *l, const struct yaml_node *list, struct e
 		rc = load_one(l, list->item[i], &r->supports[i], err);
 	r->n_supports = list->n;
 	return rc;
-}
-
-/* Part by part, as many as the limit has: "9" and "9.6" are equal. */
-static int compare(struct str version, struct str limit)
-{
-	struct str a, b;
-	uint64_t x, y;
-
-	while (str_next(&limit, '.', &b)) {
-		x = y = 0;
-		if (str_next(&version, '.', &a))
-			(void)str_to_u64(a, &x);
-		(void)str_to_u64(b, &y);
-		if (x != y)
-			return x > y ? 1 : -1;
-	}
-	return 0;
 }
 
 static bool is_rebuild(struct str id)
