@@ -5,6 +5,7 @@
 #include "agent/base/mem.h"
 #include "agent/base/vec.h"
 
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -105,6 +106,47 @@ static void add_base64(struct redact *r, struct str s)
 		add_base64_of(r, str_from(s, skip), false);
 }
 
+/* As od, xxd and urls write bytes: all of them. */
+static void add_hex(struct redact *r, struct str s, const char *digits, const char *before)
+{
+	struct buf text;
+
+	buf_init(&text, FORM_MAX);
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned c = (unsigned char)s.p[i];
+
+		buf_add_text(&text, before);
+		buf_add_char(&text, digits[c >> 4]);
+		buf_add_char(&text, digits[c & 15]);
+	}
+	if (buf_ok(&text))
+		add_form(r, str_from(buf_str(&text), strlen(before)));
+	wipe(&text);
+}
+
+/* What is no letter, digit or one of -._~ as %XX, as in a url. */
+static void add_url(struct redact *r, struct str s)
+{
+	static const char DIGITS[] = "0123456789ABCDEF";
+	struct buf text;
+
+	buf_init(&text, FORM_MAX);
+	for (size_t i = 0; i < s.n; i++) {
+		const unsigned c = (unsigned char)s.p[i];
+
+		if ((c < 128 && isalnum((int)c)) || (c && strchr("-._~", (int)c))) {
+			buf_add_char(&text, s.p[i]);
+			continue;
+		}
+		buf_add_char(&text, '%');
+		buf_add_char(&text, DIGITS[c >> 4]);
+		buf_add_char(&text, DIGITS[c & 15]);
+	}
+	if (buf_ok(&text))
+		add_form(r, buf_str(&text));
+	wipe(&text);
+}
+
 static void add_lines(struct redact *r, struct str s)
 {
 	struct str rest = s, line;
@@ -139,6 +181,10 @@ struct redact *redact_new(json_t *values)
 		add_json(r, bare);
 		add_shell(r, bare);
 		add_base64(r, bare);
+		add_hex(r, bare, "0123456789abcdef", "");
+		add_hex(r, bare, "0123456789abcdef", " "); /* od -tx1 */
+		add_hex(r, bare, "0123456789ABCDEF", "");
+		add_url(r, bare);
 		add_lines(r, bare);
 	}
 	vec_sort(&r->forms, by_length);

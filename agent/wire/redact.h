@@ -3,8 +3,8 @@
  *
  * Made from the values of a run's secrets. A text is searched for each value
  * and for the forms it takes on the way: a line of it, escaped for JSON, quoted
- * for a shell, base64 (alone or within a longer text). Values shorter than
- * REDACT_MIN are not searched for: they would hit words that are none.
+ * for a shell, base64 (alone or within a longer text), hex, as part of a url.
+ * Values shorter than REDACT_MIN are not searched for: they would hit words that are none.
  */
 #pragma once
 

@@ -45,6 +45,21 @@ TEST(redact_finds_every_form)
 	}
 }
 
+/* What od, xxd and urls make of it. */
+TEST(redact_finds_bytes_written_as_digits)
+{
+	static const char *const texts[] = {"x 703a7373772f72 y", "703A7373772F72",
+		" 70 3a 73 73 77 2f 72", "https://u:p%3Assw%2Fr@host/"};
+	AUTO_JSON values = json_pack("{s:s}", "a", "p:ssw/r");
+	struct redact *r = redact_new(values);
+
+	for (size_t i = 0; i < sizeof texts / sizeof *texts; i++)
+		if (!redact_holds(r, str_of(texts[i])))
+			fail_msg("not found in: %s", texts[i]);
+	assert_false(redact_holds(r, STR_LIT("703a7373772f")));
+	redact_free(r);
+}
+
 TEST(redact_longest_first)
 {
 	AUTO_JSON values = json_pack("{s:s, s:s}", "a", "hunter", "b", "hunter22");
