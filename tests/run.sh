@@ -2,7 +2,7 @@
 # run.sh [--only SUITE]... [--long] [--no-install]: all tests, from a bare Debian 12 to one line of figures.
 #
 # Suites, in this order: build style unit cppcheck analyzer cli browser plan fault fuzz
-# lab e2e, and with --long tidy. Those that need a build
+# lab e2e, and with --long tidy and bench. Those that need a build
 # make it first. Logs go to build/test-logs/SUITE/; a failing test's end is shown. Status 1 if one failed.
 # Root is needed by lab and e2e, which non-root leaves out as skipped, and to install packages.
 set -u
@@ -173,6 +173,16 @@ fuzz_targets() {
 	ctest --test-dir build/fuzz -N -R '^fuzz/' | sed -n 's|.*: fuzz/\(.*\)$|\1_fuzz|p'
 }
 
+# What must be fast, without sanitizers. The peers' comparison (bench.sh) is for a machine of its own.
+check_speed() {
+	bench=build/bench
+	configure bench && build bench 'bench-warm bench-untar bench-get run_test warm_test step_pass_test' || return
+	check_ctest bench "$bench" 600 -R '^unit/(run|warm|step_pass)_test$'
+	check bench/warm 600 "$bench/tests/bench/bench-warm" 10000 3 150
+	check bench/unpack 3600 bash tests/bench/unpack.sh --build "$bench" --check
+	check bench/bulk 3600 bash tests/bench/bulk.sh --build "$bench" --check
+}
+
 run_suites() {
 	asan=''
 	if wanted build unit analyzer tidy cli browser plan fault; then configure asan && asan=1 && build asan all; fi
@@ -199,6 +209,7 @@ run_suites() {
 	fi
 	if wanted lab; then check_scripts lab 600 build/release; fi
 	if wanted e2e; then check_scripts e2e 1200 build/release; fi
+	if [ -n "$long" ] && wanted bench; then check_speed; fi
 }
 
 rm -rf "$logs"
