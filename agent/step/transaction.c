@@ -145,8 +145,9 @@ static int database_broken(const struct step_env *env, const struct packager *p,
 		report_addf(rep, "  %s\n", *b);
 	p->tell(env, broken, rep);
 	err_set(err, E_STATE, "package database broken: %s", buf_text(&text));
-	return err_hint(err, "look at the cause first; a step 'package: {repair: true}' then "
-			     "finishes what was left half-way");
+	return err_hint(err,
+		"look at the cause first (dpkg --audit); a step 'package: {repair: true}' then "
+		"finishes what was left half-way");
 }
 
 int transaction_check_sound(const struct step_env *env, const struct packager *p, bool *ours,
