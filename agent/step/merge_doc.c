@@ -51,6 +51,19 @@ size_t merge_line_end(const struct merge_doc *d, size_t at)
 	return at < d->text.n ? at + 1 : at;
 }
 
+void merge_cut_blank_above(const struct merge_doc *d, struct merge_edit *e)
+{
+	if (e->to < d->text.n)
+		return;
+	while (e->from > d->begin) {
+		const size_t above = merge_line_start(d, e->from - 1);
+
+		if (str_trim(merge_slice(d, above, e->from)).n > 0)
+			break;
+		e->from = above;
+	}
+}
+
 struct str merge_indent(const struct merge_doc *d, size_t at)
 {
 	const size_t from = merge_line_start(d, at);

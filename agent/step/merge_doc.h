@@ -125,6 +125,8 @@ size_t merge_line_start(const struct merge_doc *d, size_t at);
 size_t merge_line_end(const struct merge_doc *d, size_t at);   /* behind its newline */
 struct str merge_indent(const struct merge_doc *d, size_t at); /* blanks that begin its line */
 struct str merge_slice(const struct merge_doc *d, size_t from, size_t to);
+/* A cut of the last section takes the blank lines above it along. */
+void merge_cut_blank_above(const struct merge_doc *d, struct merge_edit *e);
 
 /* --- values --- */
 bool merge_is_same(json_t *a, const json_t *b); /* 1 and 1.0 are */

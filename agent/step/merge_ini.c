@@ -405,15 +405,7 @@ static void cut_section(
 								    : statement_end(d, at);
 	}
 	e->to = at;
-	if (e->to < d->text.n)
-		return;
-	while (e->from > d->begin) {
-		const size_t above = merge_line_start(d, e->from - 1);
-
-		if (str_trim(merge_slice(d, above, e->from)).n > 0)
-			break;
-		e->from = above;
-	}
+	merge_cut_blank_above(d, e);
 }
 
 static int remove_key(const struct merge_doc *d, const struct merge_path *p, struct merge_edit *e,

@@ -321,16 +321,7 @@ static void cut_section(
 {
 	e->from = s->from;
 	e->to = section_end(d, s);
-	if (e->to < d->text.n)
-		return;
-	/* the blank line above goes with the last section */
-	while (e->from > d->begin) {
-		const size_t above = merge_line_start(d, e->from - 1);
-
-		if (str_trim(merge_slice(d, above, e->from)).n > 0)
-			break;
-		e->from = above;
-	}
+	merge_cut_blank_above(d, e);
 }
 
 /* One statement of what is there. */
