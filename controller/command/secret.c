@@ -13,21 +13,28 @@
 
 static const struct secret_ask ASK = {secret_passphrase, NULL};
 
-/* One change of the store: done, saved and written down, or nothing of it. */
+/*
+ * One change of the store: saved and written down, or nothing of it. A rotation may ask a person,
+ * which the database is not kept locked for: it is written down afterwards.
+ */
 struct change {
 	const struct invocation *inv;
 	const char *name;
 	struct str value;
 	int (*change)(struct secrets *s, const struct change *c, struct err *err);
+	bool saved; /* by change itself */
 };
 
-static int note(struct store *s, const struct change *c, struct err *err)
+static int save_and_note(
+	struct secrets *secrets, struct store *s, const struct change *c, struct err *err)
 {
 	int rc = store_begin(s, err);
 
 	if (rc < 0)
 		return rc;
 	rc = store_audit_add(s, session_user(c->inv), c->inv->command->name, c->name, "", err);
+	if (rc == 0 && !c->saved)
+		rc = secrets_save(secrets, err);
 	if (rc == 0)
 		return store_commit(s, err);
 	store_rollback(s);
@@ -45,7 +52,7 @@ static int run_change(const struct change *c, struct err *err)
 	if (rc == 0)
 		rc = c->change(s, c, err);
 	if (rc == 0)
-		rc = note(store, c, err);
+		rc = save_and_note(s, store, c, err);
 	secrets_close(s);
 	store_close(store);
 	return rc;
@@ -55,9 +62,7 @@ static int run_change(const struct change *c, struct err *err)
 
 static int set_one(struct secrets *s, const struct change *c, struct err *err)
 {
-	const int rc = secrets_set(s, c->name, c->value, err);
-
-	return rc < 0 ? rc : secrets_save(s, err);
+	return secrets_set(s, c->name, c->value, err);
 }
 
 /* All of standard input but one newline at its end. */
@@ -105,9 +110,7 @@ static int run_set(struct invocation *inv)
 
 static int remove_one(struct secrets *s, const struct change *c, struct err *err)
 {
-	const int rc = secrets_remove(s, c->name, err);
-
-	return rc < 0 ? rc : secrets_save(s, err);
+	return secrets_remove(s, c->name, err);
 }
 
 static int run_rm(struct invocation *inv)
@@ -135,7 +138,7 @@ static int rotate_all(struct secrets *s, const struct change *c, struct err *err
 
 static int run_rotate(struct invocation *inv)
 {
-	const struct change c = {.inv = inv, .name = "", .change = rotate_all};
+	const struct change c = {.inv = inv, .name = "", .change = rotate_all, .saved = true};
 	struct err err;
 
 	if (run_change(&c, &err) < 0)

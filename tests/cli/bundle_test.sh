@@ -3,7 +3,9 @@
 TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/check.sh"
 [ -x "$STOIKA" ] || skip "needs $STOIKA"
-command -v jq > /dev/null || skip "needs jq"
+for program in jq sqlite3; do
+	command -v "$program" > /dev/null || skip "needs $program"
+done
 export STOIKA_DB="$PWD/state/stoika.db" STOIKA_RECIPES="$TOP/recipes"
 mkdir state
 expect 0 "$STOIKA" init
@@ -49,3 +51,13 @@ done
 expect 2 env STOIKA_PASSPHRASE_FD=0 timeout 10 "$STOIKA" secret rotate --passphrase < /dev/zero
 expect 0 "$STOIKA" secret check
 says 'sealed with a key file'
+
+# what cannot be written down is not done either
+(sqlite3 "$STOIKA_DB" 'BEGIN IMMEDIATE' '.shell touch locked' '.shell sleep 20' > /dev/null 2>&1 & echo $! > holder)
+while [ ! -e locked ]; do sleep 0.1; done
+echo other > value
+expect 3 "$STOIKA" secret set two < value
+warns 'locked by another process'
+kill "$(cat holder)"
+expect 0 "$STOIKA" secret list
+unsaid '^two'
