@@ -59,9 +59,9 @@ skip() {
 	exit 77
 }
 
-check_show() {
+check_show() { # PREFIX: nothing, or "ok." for what ok ran
 	for file in out err; do
-		[ ! -s "$CHECK_DIR/$file" ] || sed "s/^/	$file: /" "$CHECK_DIR/$file" | tail -n 30
+		[ ! -s "$CHECK_DIR/${1:-}$file" ] || sed "s/^/	$file: /" "$CHECK_DIR/${1:-}$file" | tail -n 30
 	done
 }
 
@@ -102,15 +102,13 @@ warns() {
 ok() { # WHAT CMD ...
 	what=$1
 	shift
-	# aside first: the command may read what the last one said
+	# aside: it may read what the last expect said, and so may the one behind it
 	got=0
-	"$@" > "$CHECK_DIR/out.new" 2> "$CHECK_DIR/err.new" || got=$?
-	mv "$CHECK_DIR/out.new" "$CHECK_DIR/out"
-	mv "$CHECK_DIR/err.new" "$CHECK_DIR/err"
+	"$@" > "$CHECK_DIR/ok.out" 2> "$CHECK_DIR/ok.err" || got=$?
 	if [ "$got" = 0 ]; then
 		printf 'ok: %s\n' "$what"
 	else
 		fail "$what: $*"
-		check_show
+		check_show ok.
 	fi
 }
