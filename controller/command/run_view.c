@@ -258,6 +258,10 @@ void run_view_record(struct buf *out, const json_t *record, enum order_mode mode
 		step_line(out, record, "restarts");
 		return;
 	}
+	if (strcmp(ev, "defective") == 0) {
+		step_line(out, record, "repeats");
+		return;
+	}
 	if (strcmp(ev, "step") != 0 && strcmp(ev, "handler") != 0 && strcmp(ev, "check") != 0 &&
 		strcmp(ev, "recipe") != 0 && strcmp(ev, "undo") != 0)
 		return;

@@ -76,6 +76,17 @@ says 'gpu02 +changed'
 says 'gpu01 +ok'
 ok 'the exporter runs again' lab exec gpu02 systemctl is-active prometheus-node-exporter
 
+# a step that never lasts is told so the second time
+write_recipe loops << 'X'
+recipe: loops
+steps:
+  - command: {run: ["true"]}
+X
+expect 0 stoika apply loops gpu01
+unsaid 'repeats'
+expect 0 stoika apply loops gpu01
+says '^ +repeats +loops.*step 1 changed something in the last apply too'
+
 # parameters
 expect 0 stoika apply node-exporter gpu01 --set port=9200
 ok 'it listens where it was told' lab ctl curl -fsS http://10.77.0.101:9200/metrics

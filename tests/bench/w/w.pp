@@ -18,8 +18,9 @@ file { '/opt/w/etc/host.conf': source => '/srv/w/host.conf', mode => '0644' }
 
 package { ['openssh-server', 'iproute2', 'procps', 'kmod', 'dbus', 'udev', 'systemd-sysv', 'apt', 'passwd', 'bash']: ensure => installed }
 
-{ 'vm.swappiness' => 10, 'net.core.somaxconn' => 4096, 'vm.dirty_ratio' => 15, 'fs.file-max' => 2000000,
-  'kernel.pid_max' => 131072 }.each |$k, $v| {
+$lines = { 'vm.swappiness' => 10, 'net.core.somaxconn' => 4096, 'vm.dirty_ratio' => 15, 'fs.file-max' => 2000000,
+  'kernel.pid_max' => 131072 }
+$lines.each |$k, $v| {
   file_line { $k: path => '/etc/w-sysctl.conf', match => "^${k} =", line => "${k} = ${v}" }
 }
 
