@@ -86,8 +86,8 @@ void record_missed(struct task *t, const char *why)
 
 static bool is_worth_keeping(const json_t *record)
 {
-	static const char *const kinds[] = {
-		"recipe", "step", "handler", "check", "undo", "since", "rebooting", "resume"};
+	static const char *const kinds[] = {"recipe", "step", "handler", "check", "undo", "since",
+		"rebooting", "resume", "defective"};
 	const char *ev = json_get_str(record, "ev", "");
 
 	for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++)

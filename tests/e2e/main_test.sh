@@ -83,9 +83,11 @@ steps:
   - command: {run: ["true"]}
 X
 expect 0 stoika apply loops gpu01
+expect 0 stoika run show last
 unsaid 'repeats'
 expect 0 stoika apply loops gpu01
-says '^ +repeats +loops.*step 1 changed something in the last apply too'
+expect 0 stoika run show last
+says 'repeats +loops.*step 1 changed something in the last apply too'
 
 # parameters
 expect 0 stoika apply node-exporter gpu01 --set port=9200

@@ -52,7 +52,7 @@ ok 'the kill was seen' sh -c "grep -qE 'interrupted|unknown|failed' killed2.log"
 ok 'it stands still' lab exec n1 test ! -e /etc/three
 on n1 sh -c 'echo other > /etc/one'
 expect 0 stoika run resume last n1
-says '^ +since +slow 1 .*/etc/one'
+says '^n1 +since +slow 1 .*/etc/one'
 ok 'it went on' lab exec n1 grep -q the-word-4711 /etc/three
 expect 0 stoika run show last
 says '^state +done'
