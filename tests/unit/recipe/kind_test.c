@@ -44,7 +44,7 @@ TEST(presets_fit_their_types)
 
 	for (unsigned i = 0; (k = kind_at(i)); i++) {
 		for (const struct kind_param *p = k->params; p->name; p++) {
-			const struct type t = {p->type, p->choices, p->name, true};
+			const struct type t = {p->type, p->choices, p->name, true, NULL};
 			AUTO_JSON v = NULL;
 			struct err err = {0};
 

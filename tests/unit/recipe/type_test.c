@@ -8,7 +8,7 @@ static const char *const CHOICES[] = {"running", "stopped", NULL};
 
 static void show(enum param_type type, const char *text, struct buf *out)
 {
-	const struct type t = {type, CHOICES, "'x'", true};
+	const struct type t = {type, CHOICES, "'x'", true, NULL};
 	AUTO_JSON v = NULL;
 	struct err err = {0};
 
@@ -86,8 +86,8 @@ TEST(values)
 TEST(long_paths_and_names_are_refused)
 {
 	char text[5000];
-	const struct type path = {PARAM_PATH, NULL, "'x'", false};
-	const struct type name = {PARAM_NAME, NULL, "'x'", false};
+	const struct type path = {PARAM_PATH, NULL, "'x'", false, NULL};
+	const struct type name = {PARAM_NAME, NULL, "'x'", false, NULL};
 	json_t *v = NULL;
 	struct err err = {0};
 
