@@ -61,7 +61,7 @@ ok 'it has begun' waits_for 30 on gpu01 grep -q begun /srv/log
 lab kill gpu01
 lab reboot gpu01
 ok 'the run goes on after the boot' waits_for 60 on gpu01 test -e /srv/last
-wait $apply || true
+wait $apply || true # cut off: its status tells nothing, the node is asked
 ok 'what had finished is not repeated' sh -c "[ \"\$('$TOP/tests/lab/lab' exec gpu01 grep -c guarded /srv/log)\" = 1 ]"
 ok 'what had only begun is' sh -c "[ \"\$('$TOP/tests/lab/lab' exec gpu01 grep -c begun /srv/log)\" = 2 ]"
 ok 'the run has ended' waits_for 20 on gpu01 test ! -e /var/lib/stoika-agent/runs/unfinished
@@ -76,7 +76,7 @@ ok 'it has begun again' waits_for 30 on gpu01 grep -q begun /srv/log
 on gpu01 sh -c 'for p in /proc/[0-9]*; do
 	case $(tr "\0" " " < "$p/cmdline" 2> /dev/null) in */stoika-agent*serve*) kill -9 "${p#/proc/}" ;; esac
 done'
-wait $apply || true
+wait $apply || true # cut off: its status tells nothing, the node is asked
 ok 'it did not come to its end' on gpu01 test -e /var/lib/stoika-agent/runs/unfinished
 run=$(on gpu01 readlink /var/lib/stoika-agent/runs/unfinished | sed 's/\.journal$//')
 expect 0 stoika run resume "$run"

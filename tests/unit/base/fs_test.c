@@ -100,7 +100,7 @@ TEST(replace_takes_a_new_owner_even_in_a_setgid_folder)
 	struct err err = {0};
 	struct stat st;
 	if (geteuid())
-		skip();
+		skip(); /* only root gives files away */
 	assert_int_equal(fchown(root, 0, 50), 0);
 	assert_int_equal(fchmod(root, 02775), 0);
 	assert_int_equal(put(root, "f", "x", &err), 0);
@@ -236,7 +236,7 @@ TEST(full_disk_keeps_the_old_file)
 	mem_close_fd(&(int){root_of("full")});
 	snprintf(path, sizeof path, "%s/full", t_dir());
 	if (!mount_small(path))
-		skip();
+		skip(); /* a mount needs root */
 	int root = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	memset(big, 'b', 256u << 10);
 	assert_int_equal(put(root, "conf", "old", &err), 0);
@@ -263,7 +263,7 @@ TEST(failure_of_the_owner_leaves_nothing)
 	AUTO_FD root = root_of("owner");
 	struct err err = {0};
 	if (geteuid())
-		skip();
+		skip(); /* only root gives files away */
 	assert_int_equal(fchmod(root, 0777), 0);
 	assert_int_equal(chmod(t_dir(), 0755), 0);
 	assert_int_equal(put(root, "f", "old", &err), 0);
@@ -404,7 +404,7 @@ TEST(remove_stops_at_another_file_system)
 	assert_int_equal(fs_mkdirs(root, "t/m", 0755, &err), 0);
 	snprintf(path, sizeof path, "%s/mounted/t/m", t_dir());
 	if (!mount_small(path))
-		skip();
+		skip(); /* a mount needs root */
 	assert_int_equal(put(root, "t/m/precious", "x", &err), 0);
 	int rc = fs_remove(root, "t", true, &err);
 	int there = faccessat(root, "t/m/precious", F_OK, 0);

@@ -241,7 +241,7 @@ TEST(proc_child_inherits_nothing)
 	setenv("SECRET", "x", 1);
 	assert_clean_child(NULL);
 	if (geteuid())
-		skip();
+		skip();          /* chroot and other users need root */
 	assert_clean_child("/"); /* the same by fork, chroot and exec */
 }
 
@@ -251,7 +251,7 @@ TEST(proc_runs_in_a_root)
 	struct proc_result res;
 	struct err err = {0};
 	if (geteuid())
-		skip();
+		skip(); /* chroot and other users need root */
 	snprintf(root, sizeof root, "%s/root", t_dir());
 	snprintf(bin, sizeof bin, "%s/bin", root);
 	assert_int_equal(mkdir(root, 0755), 0);

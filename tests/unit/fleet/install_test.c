@@ -127,7 +127,7 @@ static void set_up(void)
 	if (arena)
 		return;
 	if (geteuid() != 0)
-		skip();
+		skip(); /* its node is a mount namespace with an sshd */
 	arena = arena_new();
 	assert_int_equal(keys_make(path_of("stoika.db"), &err), 0);
 	assert_int_equal(keys_load(path_of("stoika.db"), &keys, &err), 0);
