@@ -110,6 +110,8 @@ enum link_step link_session_step(struct link *l);
 bool link_session_wants_write(const struct link *l);
 void link_session_close(struct link *l);
 void link_session_tell_open(struct link *l);
+/* Bytes of the command, unless the link was aborted meanwhile. */
+void link_session_tell_data(struct link *l, bool is_stderr, struct str bytes);
 /* What write_queue does once all is written: EOF, and drained. */
 void link_session_settle(struct link *l, bool blocked, void (*send_eof)(struct link *l));
 void link_session_drop_chunk(struct link *l);

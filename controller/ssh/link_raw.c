@@ -30,10 +30,7 @@ static int read_some(struct link *l)
 		l->end = (struct link_end){.how = LINK_EXITED};
 		return 0;
 	}
-	l->heard = true;
-	link_session_tell_open(l);
-	if (l->ops->data)
-		l->ops->data(l->ctx, l, false, (struct str){bytes, (size_t)n});
+	link_session_tell_data(l, false, (struct str){bytes, (size_t)n});
 	return (size_t)n == sizeof bytes;
 }
 

@@ -45,6 +45,15 @@ void link_session_tell_open(struct link *l)
 		l->ops->opened(l->ctx, l);
 }
 
+/* Nothing more is told of a link that was aborted, though libssh may hold packets of it. */
+void link_session_tell_data(struct link *l, bool is_stderr, struct str bytes)
+{
+	l->heard = true;
+	link_session_tell_open(l);
+	if (l->ops->data && !l->err)
+		l->ops->data(l->ctx, l, is_stderr, bytes);
+}
+
 static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_t len,
 	int is_stderr, void *userdata)
 {
@@ -52,11 +61,8 @@ static int on_data(ssh_session session, ssh_channel channel, void *data, uint32_
 	const struct str bytes = {data, len};
 
 	(void)session, (void)channel;
-	l->heard = true;
 	l->got += len;
-	link_session_tell_open(l);
-	if (l->ops->data)
-		l->ops->data(l->ctx, l, is_stderr != 0, bytes);
+	link_session_tell_data(l, is_stderr != 0, bytes);
 	return (int)len;
 }
 

@@ -11,10 +11,10 @@
 #define CANARY "canary-b7d2e9\"x"
 #define PLAIN  "canary-b7d2e9"
 
-static unsigned looked;
+static unsigned files, processes; /* that were read: a test that sees nothing proves nothing */
 static char found[512];
 
-static void look_into(const char *path)
+static bool look_into(const char *path)
 {
 	static char text[1 << 20];
 	const int fd = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
@@ -22,16 +22,16 @@ static void look_into(const char *path)
 
 	if (fd >= 0)
 		close(fd);
-	looked += n > 0;
 	if (n > 0 && memmem(text, (size_t)n, PLAIN, strlen(PLAIN)))
 		snprintf(found, sizeof found, "%s", path);
+	return n > 0;
 }
 
 static int look_at(const char *path, const struct stat *st, int type, struct FTW *ftw)
 {
 	(void)st, (void)ftw;
-	if (type == FTW_F)
-		look_into(path);
+	if (type == FTW_F && look_into(path))
+		files++;
 	return 0;
 }
 
@@ -44,9 +44,9 @@ static void look_at_processes(void)
 		if (!isdigit((unsigned char)e->d_name[0]))
 			continue;
 		snprintf(path, sizeof path, "/proc/%.20s/cmdline", e->d_name);
-		look_into(path);
+		processes += look_into(path);
 		snprintf(path, sizeof path, "/proc/%.20s/environ", e->d_name);
-		look_into(path);
+		(void)look_into(path);
 	}
 	closedir(dir);
 }
@@ -111,10 +111,10 @@ static void check(struct peer *p, const struct buf *heard, const char *state)
 	if (!memmem(heard->p, heard->n, state, strlen(state)))
 		fail_msg("the run is not '%s'", state);
 	assert_int_equal(nftw(p->state_path, look_at, 16, FTW_PHYS), 0);
-	look_into(p->log);
+	(void)look_into(p->log);
 	if (found[0])
 		fail_msg("the secret is in %s", found);
-	assert_true(looked > 100);
+	assert_true(files > 0 && processes > 1); /* the agent's, and ours */
 }
 
 TEST(canary)

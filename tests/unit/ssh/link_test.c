@@ -23,7 +23,7 @@ static void set_up(void)
 /* One link under test and all that it told. */
 struct probe {
 	struct str input; /* written when opened, then EOF */
-	bool shared, no_eof, abort_on_data;
+	bool shared, no_eof, abort_on_data, aborted;
 	unsigned opened, closed, drained;
 	struct buf out, errs;
 	struct link_end end;
@@ -49,7 +49,9 @@ static void on_data(void *ctx, struct link *l, bool is_stderr, struct str bytes)
 	const struct err stop = {.code = E_CANCELLED, .msg = "enough"};
 
 	assert_int_equal(p->opened, 1);
+	assert_false(p->aborted); /* what libssh still holds is nobody's any more */
 	buf_add_str(is_stderr ? &p->errs : &p->out, bytes);
+	p->aborted = p->abort_on_data;
 	if (p->abort_on_data)
 		link_abort(l, &stop);
 }
