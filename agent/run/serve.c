@@ -215,6 +215,10 @@ static int obey(struct session *s, struct err *err)
 	case ORDER_APPLY:
 	case ORDER_CHECK:
 		break;
+	case ORDER_STAGE:
+	case ORDER_EVIDENCE:
+		return err_set(err, E_UNSUPPORTED, "this agent does not know '%s'",
+			order_mode_name(s->order.mode));
 	}
 	return session_run(s, NULL, err);
 }

@@ -10,6 +10,8 @@
  *	need     bundle: the controller sends bundle + 'D' frames
  *	event    one record of the run's journal (record.h), without args, before and after
  *	facts    facts {group: value}
+ *	evidence name, text: a file for whoever looks into a failure (ORDER_EVIDENCE), several of
+ *	         them before the final; of a long one the end, marked
  *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us
  *	         (of the pass), process_us (CPU of the whole process so far), reason and hint when
  *	         not ok; always the last frame. Before a reboot there is none: the last event is
@@ -48,9 +50,11 @@ enum order_mode {
 	ORDER_CHECK,
 	ORDER_FACTS,
 	ORDER_ATTACH,
-	ORDER_RESUME, /* run: go on with an interrupted run of this node, from its journal */
-	ORDER_UNDO,   /* take back what the recipes changed, last first */
-	ORDER_REKEY,  /* from now on obey rekey, the new key; signed by the old one */
+	ORDER_RESUME,   /* run: go on with an interrupted run of this node, from its journal */
+	ORDER_UNDO,     /* take back what the recipes changed, last first */
+	ORDER_REKEY,    /* from now on obey rekey, the new key; signed by the old one */
+	ORDER_STAGE,    /* fetch what an apply would need (step_ops.stage); install nothing */
+	ORDER_EVIDENCE, /* kernel log, package logs, units that failed ...; no recipes */
 };
 
 struct order_recipe {
@@ -71,6 +75,7 @@ struct order {
 			       undo: or ORDER_PREVIEW */
 	const char *rekey;  /* rekey: public key text */
 	bool stay;          /* wait for another order after final */
+	bool reboot_asked;  /* a restart is announced ("rebooting"), and somebody else does it */
 	unsigned n_secrets; /* names whose values follow in a message of their own */
 	const char **secrets;
 	json_t *secret_values; /* {name: text} once they came; owned; never formatted */

@@ -26,11 +26,14 @@ static const char *const MODES[] = {
 	[ORDER_RESUME] = "resume",
 	[ORDER_UNDO] = "undo",
 	[ORDER_REKEY] = "rekey",
+	[ORDER_STAGE] = "stage",
+	[ORDER_EVIDENCE] = "evidence",
 };
 #define MODES_N (sizeof MODES / sizeof *MODES)
 
 static const char *const KEYS[] = {"run", "mode", "node", "nonce", "bundle", "by", "issued",
-	"expires", "after", "expect", "rekey", "stay", "secrets", "recipes", "facts", "vars", NULL};
+	"expires", "after", "expect", "rekey", "stay", "reboot_asked", "secrets", "recipes",
+	"facts", "vars", NULL};
 
 static bool is_hex(const char *z, size_t n)
 {
@@ -183,12 +186,12 @@ static int parse_object(const json_t *body, const char *key, json_t **out, struc
 	return 0;
 }
 
-static int parse_stay(const json_t *body, bool *out, struct err *err)
+static int parse_truth(const json_t *body, const char *key, bool *out, struct err *err)
 {
-	const json_t *v = json_get(body, "stay");
+	const json_t *v = json_get(body, key);
 
 	if (v && !json_is_boolean(v))
-		return err_set(err, E_SCHEMA, "order: 'stay' must be true or false");
+		return err_set(err, E_SCHEMA, "order: '%s' must be true or false", key);
 	*out = json_is_true(v);
 	return 0;
 }
@@ -263,6 +266,8 @@ static const struct need {
 	[ORDER_RESUME] = {0},
 	[ORDER_UNDO] = {.bundle = true, .recipes = true, .expect = true},
 	[ORDER_REKEY] = {.rekey = true},
+	[ORDER_STAGE] = {.bundle = true, .recipes = true},
+	[ORDER_EVIDENCE] = {0},
 };
 
 /* A plan's hash is for an apply; only an undo is looked at by the same order. */
@@ -322,7 +327,8 @@ static int parse_body(struct arena *a, struct order *o, struct err *err)
 		(rc = parse_number(o->body, "issued", true, &o->issued, err)) < 0 ||
 		(rc = parse_number(o->body, "expires", true, &o->expires, err)) < 0 ||
 		(rc = parse_number(o->body, "after", false, &o->after, err)) < 0 ||
-		(rc = parse_stay(o->body, &o->stay, err)) < 0 ||
+		(rc = parse_truth(o->body, "stay", &o->stay, err)) < 0 ||
+		(rc = parse_truth(o->body, "reboot_asked", &o->reboot_asked, err)) < 0 ||
 		(rc = parse_secrets(a, o->body, o, err)) < 0 ||
 		(rc = parse_object(o->body, "facts", &o->node_facts, err)) < 0 ||
 		(rc = parse_object(o->body, "vars", &o->vars, err)) < 0 ||
@@ -359,6 +365,8 @@ static void put_optional(json_t *body, const struct order *o)
 	json_put_str(body, "rekey", o->rekey);
 	if (o->stay)
 		json_put_bool(body, "stay", true);
+	if (o->reboot_asked)
+		json_put_bool(body, "reboot_asked", true);
 	if (o->n_secrets > 0) {
 		json_t *names = json_array();
 

@@ -4,7 +4,7 @@
  *	rollout: driver-595
  *	canary: {by: [type, os], count: 1}   # of each hardware class, before any wave
  *	waves: [1, 5%, 25%, 100%]            # how many have gone when each wave ends
- *	soak: {canary: 1h, wave: 10m}
+ *	soak: {canary: 1h, wave: 10m, node: 0}   # node: how long one is watched once it is back
  *	max_unavailable: 10%                 # with all that are down or drained by anyone
  *	budgets: {rack: 1, feed: 25%, leaf: 1, partition: 25%}   # of each such domain at once
  *	unit: nvlink_domain                  # nodes with one value go together
@@ -12,8 +12,13 @@
  *	failures: {most: 5%, same: 2}        # more than that, or the same one so often, pauses
  *	window: {days: [sat, sun], from: "22:00", to: "06:00", utc: "+03:00"}
  *	order: name                          # name, rack (spread over racks), or random
- *	retry: 1
+ *	retry: 1                             # of what changes nothing: preflight, staging
  *	on_failure: rollback                 # rollback, quarantine or stop
+ *	fence: {by: slurm, jobs: wait, deadline: 8h, grace: 2m}   # by: none, slurm, kubernetes,
+ *command #	jobs: what is done at the deadline: wait (give up), requeue, cancel; then grace #
+ *command: [/etc/stoika/fence]     prefix: [ssh, head]     kubeconfig: FILE reboot: {by: agent,
+ *within: 15m, power_cycle: [/etc/stoika/power-cycle]}   # by: agent, fence timeouts: {preflight:
+ *5m, stage: 30m, fence: 5m, apply: 1h, services: 10m, verify: 15m, rollback: 1h}
  *
  * Whatever is left out has the preset of rollout_policy_preset, the name the file's. An amount is a
  * number or a share of all nodes of the rollout (of a budget: of the domain's).
@@ -21,6 +26,7 @@
 #pragma once
 
 #include "agent/base/arena.h"
+#include "controller/fence/fence.h"
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -50,13 +56,24 @@ enum rollout_failure {
 	ON_FAILURE_N
 };
 
+enum rollout_timeout {
+	TIMEOUT_PREFLIGHT,
+	TIMEOUT_STAGE,
+	TIMEOUT_FENCE,
+	TIMEOUT_APPLY,
+	TIMEOUT_SERVICES,
+	TIMEOUT_VERIFY,
+	TIMEOUT_ROLLBACK,
+	ROLLOUT_TIMEOUTS
+};
+
 struct rollout_policy {
 	const char *name;
 	const char *class_by[ROLLOUT_CLASS_MAX]; /* domains that make a hardware class */
 	unsigned n_class_by, canaries;           /* of each class; 0: none */
 	struct amount waves[ROLLOUT_WAVES_MAX];
 	unsigned n_waves;
-	int64_t soak_canary, soak_wave; /* ns */
+	int64_t soak_canary, soak_wave, soak_node; /* ns */
 	struct amount max_unavailable;
 	struct rollout_budget {
 		const char *domain;
@@ -73,6 +90,18 @@ struct rollout_policy {
 	uint64_t seed; /* of random */
 	unsigned retry;
 	enum rollout_failure on_failure;
+	struct rollout_fence {
+		enum fence_kind by;
+		enum fence_jobs jobs;
+		int64_t deadline, grace; /* ns */
+		/* NULL-terminated argv each, or NULL */
+		const char *const *command, *const *prefix;
+		const char *kubeconfig;
+	} fence;
+	bool reboot_by_fence;
+	int64_t reboot_within;              /* ns */
+	const char *const *power_cycle;     /* argv, the node's name behind it; NULL: never */
+	int64_t timeouts[ROLLOUT_TIMEOUTS]; /* ns */
 };
 
 /* One canary of each type and system, waves of 1, 5 %, 25 % and all, 10 % away at once, one of a

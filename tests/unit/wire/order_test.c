@@ -104,6 +104,8 @@ TEST(order_refuses)
 		{"{\"mode\":\"rekey\",\"rekey\":\"\"," HEAD "}", "rekey"},
 		{"{\"mode\":\"undo\"," HEAD "}", "bundle"},
 		{"{\"mode\":\"apply\",\"stay\":1," HEAD REST "}", "stay"},
+		{"{\"mode\":\"apply\",\"reboot_asked\":1," HEAD REST "}", "reboot_asked"},
+		{"{\"mode\":\"stage\"," HEAD "\"bundle\":null}", "bundle"},
 		{"{\"mode\":\"apply\",\"secrets\":\"a\"," HEAD REST "}", "secrets"},
 		{"{\"mode\":\"apply\",\"secrets\":[1]," HEAD REST "}", "secrets"},
 		{"{\"mode\":\"apply\",\"secrets\":[\"../a\"]," HEAD REST "}", "secrets"},
