@@ -10,6 +10,7 @@
 #include "agent/wire/message.h"
 #include "agent/wire/redact.h"
 #include "controller/fleet/fleet.h"
+#include "controller/fleet/run_lock.h"
 #include "controller/ssh/link.h"
 
 #define AGENT_COMMAND "/opt/stoika/agent/bin/stoika-agent serve"
@@ -181,8 +182,3 @@ int record_take_lease(struct fleet *f, const struct node_row *node, struct err *
 void record_renew_leases(struct fleet *f, int64_t now);
 /* An operation inside the open group; begins one when there is none. */
 bool record_begin(struct fleet *f);
-
-/* --- fleet_lock.c --- */
-int run_lock_take(struct store *s, struct arena *a, const char *id, int *fd, struct err *err);
-void run_lock_drop(struct store *s, struct arena *a, const char *id, int fd);
-int run_make_id(char out[static 64], struct err *err);

@@ -43,3 +43,9 @@ int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct p
 int pack_make(struct store *store, const struct keys *keys, const struct pack_recipe *recipes,
 	unsigned n, struct pack *out, struct err *err);
 void pack_done(struct pack *p);
+/* Copies the recipes to folders DIR/NAME, so that they can be used again as they are now. */
+int pack_copy(
+	struct arena *a, const struct pack_recipe *recipes, unsigned n, int dir, struct err *err);
+/* The digest of all their files, which is that of the bundle's content. */
+int pack_content(struct arena *a, const struct pack_recipe *recipes, unsigned n,
+	char out[static HASH_HEX], struct err *err);

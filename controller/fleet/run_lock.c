@@ -1,15 +1,18 @@
 /*
- * fleet_lock - a run's id, and a file lock that lives as long as its controller.
- *
- * The kernel drops the lock when the process dies, however it dies, so another
- * controller can tell an unfinished run from an abandoned one.
+ * run_lock - how: flock on a file beside the database. The kernel drops it when the process dies,
+ * however it dies, so another controller can tell an unfinished run from an abandoned one.
  */
+#include "controller/fleet/run_lock.h"
+
 #include "agent/base/clock.h"
+#include "agent/base/err.h"
 #include "agent/base/sign.h"
-#include "controller/fleet/fleet_priv.h"
+#include "controller/fleet/keys.h"
+#include "inventory/store/store.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdio.h>
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
