@@ -21,8 +21,9 @@ enum {
 };
 static const char *const SQL[] = {
 	[REOPEN] = "UPDATE runs SET state = 'running', ended_ns = 0 WHERE name = :run",
+	/* a null as its key would be given the next free number */
 	[ORDER_PUT] = "INSERT INTO run_orders (run_id, body)"
-		      " VALUES ((SELECT id FROM runs WHERE name = :run), :body)"
+		      " SELECT id, :body FROM runs WHERE name = :run"
 		      " ON CONFLICT (run_id) DO UPDATE SET body = excluded.body",
 	[ORDER_GET] = "SELECT o.body FROM run_orders o JOIN runs r ON r.id = o.run_id"
 		      " WHERE r.name = :run",
@@ -61,6 +62,7 @@ int store_order_put(struct store *s, const char *run, const json_t *body, struct
 {
 	AUTO_QUERY q = start(s, ORDER_PUT);
 	AUTO_BUF text = {0};
+	int rc;
 
 	buf_init(&text, BODY_MAX);
 	json_write(body, &text);
@@ -68,7 +70,10 @@ int store_order_put(struct store *s, const char *run, const json_t *body, struct
 		return err_set(err, E_LIMIT, "the parameters of run '%s' are too long", run);
 	query_text(&q, ":run", run);
 	query_text(&q, ":body", buf_text(&text));
-	return query_run(&q, err);
+	rc = query_run(&q, err);
+	if (rc == 0 && sqlite3_changes(s->db) == 0)
+		rc = err_set(err, E_NOTFOUND, "there is no run '%s'", run);
+	return rc;
 }
 
 int store_order_get(struct store *s, const char *run, json_t **body, struct err *err)

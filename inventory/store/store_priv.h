@@ -33,6 +33,9 @@ enum store_part {
 	PART_DRIFT,
 	PART_VERSION,
 	PART_ORDER,
+	PART_ROLLOUT,
+	PART_ROLLOUT_NODE,
+	PART_EVIDENCE,
 	PART_N
 };
 #define STORE_STATEMENTS_MAX 96 /* of one part; four for each noun in PART_BATCH */

@@ -67,7 +67,13 @@ TEST(keeps_what_was_ordered)
 	assert_int_equal(store_begin(s, NULL), 0);
 	assert_int_equal(store_order_put(s, "run-1", body, &err), 0);
 	assert_int_equal(store_order_put(s, "run-1", body, &err), 0);
-	assert_true(store_order_put(s, "no-run", body, &err) < 0);
+	/* nor is it kept for another run */
+	assert_int_equal(
+		store_run_add(
+			s, &(struct run_row){.id = "run-2", .mode = "apply", .by = "me"}, &err),
+		0);
+	assert_int_equal(store_order_put(s, "no-run", body, &err), -E_NOTFOUND);
+	assert_int_equal(store_order_get(s, "run-2", &back, &err), -E_NOTFOUND);
 	assert_int_equal(store_commit(s, NULL), 0);
 	assert_int_equal(store_order_get(s, "run-1", &back, &err), 0);
 	assert_true(json_equal(body, back));
