@@ -78,6 +78,65 @@ root_key() {
 	printf '%s\n' "$ROOT_FORMAT" "$ROOT_PACKAGES" "$SERVED_PACKAGES" "$MASKED_UNITS" | sha256sum | cut -c1-10
 }
 
+# What a lab asks for with --with: packages that every node has from the start, in a layer over the root, so
+# that other labs do not pay for them.
+layer_packages() { # WHAT
+	case $1 in
+	slurm) echo slurmctld slurmd slurm-client munge ;;
+	*) die "'$1' is nothing that nodes can have from the start; slurm is" ;;
+	esac
+}
+
+# Apt of this machine fetches, for the root has no way out; dpkg of the root installs.
+layer_build() { # CODENAME ROOT FOLDER PACKAGE ...
+	local codename=$1 root=$2 folder=$3 apt
+	shift 3
+	mkdir -p "$folder"/{up,work,all,lists/partial,debs/partial}
+	mount -t overlay overlay -o "lowerdir=$root,upperdir=$folder/up,workdir=$folder/work" "$folder/all"
+	mount --rbind /dev "$folder/all/dev"
+	mount -t proc proc "$folder/all/proc"
+	local signed='[signed-by=/usr/share/keyrings/debian-archive-keyring.gpg]'
+	printf '%s\n' "deb $signed $(root_mirror debian) $codename main" \
+		"deb $signed $(root_mirror debian-security) $codename-security main" > "$folder/sources.list"
+	apt=(apt-get -qq -y -o "Dir::Etc::sourcelist=$folder/sources.list" -o Dir::Etc::sourceparts=/dev/null
+		-o Dir::Etc::preferencesparts=/dev/null -o "Dir::State::lists=$folder/lists"
+		-o "Dir::State::status=$folder/all/var/lib/dpkg/status" -o "Dir::Cache::archives=$folder/debs"
+		-o Dir::Cache::pkgcache= -o Dir::Cache::srcpkgcache= -o APT::Sandbox::User=root
+		-o APT::Install-Recommends=false -o Acquire::Languages=none)
+	"${apt[@]}" update
+	"${apt[@]}" --download-only install "$@"
+	mkdir -p "$folder/all/run/debs"
+	mount --bind "$folder/debs" "$folder/all/run/debs"
+	printf '#!/bin/sh\nexit 101\n' > "$folder/all/usr/sbin/policy-rc.d"
+	chmod 755 "$folder/all/usr/sbin/policy-rc.d"
+	# shellcheck disable=SC2016 # for the inner shell
+	DEBIAN_FRONTEND=noninteractive chroot "$folder/all" sh -c 'exec dpkg --force-unsafe-io -i /run/debs/*.deb'
+	rm "$folder/all/usr/sbin/policy-rc.d"
+	umount -l "$folder/all"
+	rm -rf "$folder/up/run" "$folder/up/tmp" "$folder/up/dev" "$folder/up/proc" "$folder"/up/var/log/*.log
+}
+
+# A function in a subshell of its own, like the one below.
+layer_make() ( # RELEASE ROOT WHAT: prints the folder
+	packages=$(layer_packages "$3")
+	target=$2-$3-$(printf '%s' "$packages" | sha256sum | cut -c1-6)
+	building=$CACHE/building-$3-$(root_codename "$1")
+	exec 9> "$CACHE/$3.lock"
+	[ -d "$target" ] || flock 9
+	if [ ! -d "$target" ]; then
+		trap 'rm -rf "$building"' EXIT
+		rm -rf "$building"
+		echo "lab: installing $3 for Debian $1, once" >&2
+		export -f layer_build root_mirror die
+		# shellcheck disable=SC2086,SC2016 # a list of words; for the inner shell
+		unshare --mount bash -euo pipefail -c 'layer_build "$@"' - \
+			"$(root_codename "$1")" "$2" "$building" $packages > "$CACHE/$3.log" 2>&1 ||
+			die "$3 could not be installed" "see: $CACHE/$3.log"
+		mv "$building/up" "$target"
+	fi
+	printf '%s\n' "$target"
+)
+
 # A function in a subshell of its own: its lock and its trap end with it.
 root_make() ( # RELEASE: prints the folder
 	codename=$(root_codename "$1")
@@ -107,6 +166,6 @@ root_purge() {
 	user=$(grep -lF "lowerdir=" /proc/[0-9]*/mountinfo 2> /dev/null | xargs -r grep -lF "$CACHE/" 2> /dev/null |
 		head -n 1) || :
 	[ -z "$user" ] || die "a lab still uses '$CACHE'" "bring the labs down first"
-	rm -rf "$CACHE"/{bullseye,bookworm,trixie}-* "$CACHE"/building-* "$CACHE"/*.lock "$CACHE"/keys
+	rm -rf "$CACHE"/{bullseye,bookworm,trixie}-* "$CACHE"/building-* "$CACHE"/*.lock "$CACHE"/*.log "$CACHE"/keys
 	rmdir "$CACHE" 2> /dev/null || echo "lab: '$CACHE' holds other files and stays" >&2
 }
