@@ -54,6 +54,7 @@ BEGIN {
 	may["agent/run"] = "agent/(base|recipe|wire|step|facts|unpack|run)/"
 	may["inventory"] = "inventory/|agent/base/|agent/wire/record[.]h$"
 	may["controller"] = "(controller|inventory|agent/(base|recipe|wire))/"
+	may["controller/fence"] = "(controller/fence|agent/base)/"
 	may["tests"] = "."
 	home["sqlite3[.]h"] = "inventory/store/"
 	home["libssh/"] = "controller/ssh/"

@@ -64,11 +64,12 @@ extern const char *const FENCE_STATE_NAMES[];
 
 struct fence_view {
 	enum fence_state state;
-	bool ours;          /* closed by our mark */
+	bool ours;          /* closed, or restarted, by our mark */
 	const char *reason; /* the scheduler's word, "" */
 	const char *by;     /* who closed it, "" */
 	unsigned jobs;
 	bool rebooting;      /* by the scheduler's own reboot */
+	bool rebooted;       /* that one is over; stays until it is opened */
 	int64_t at;          /* monotonic ns of the query's start, 0 never */
 	const char *trouble; /* why what is wanted does not come about, ""; since trouble_since */
 	int64_t trouble_since;
@@ -82,7 +83,8 @@ enum fence_want {
 	FENCE_WANTS
 };
 
-/* names: as the scheduler calls the nodes, borrowed for the fence's life. */
+/* names: as the scheduler calls the nodes; they, and what o points to, are borrowed for the fence's
+   life. Names that a scheduler would read as a list or as all nodes are refused (E_SCHEMA). */
 int fence_new(const struct fence_opts *o, const char *const *names, size_t n, struct fence **out,
 	struct err *err);
 void fence_free(struct fence *f); /* ends a program that runs */
@@ -90,10 +92,12 @@ void fence_free(struct fence *f); /* ends a program that runs */
 void fence_want(struct fence *f, size_t node, enum fence_want want, const char *why);
 /* Ends or moves what runs on a node that is being closed; once a node. FENCE_WAIT does nothing. */
 void fence_move_jobs(struct fence *f, size_t node, enum fence_jobs how);
-/* Starts and reaps programs; call it every 100 ms or so. */
+/* Starts and reaps programs; call it every 100 ms or so. now: clock_mono. */
 void fence_tick(struct fence *f, int64_t now);
 /* Always there; texts live until the next tick. */
 const struct fence_view *fence_look(const struct fence *f, size_t node);
+/* Ours, without a job, and none comes: closed, or down after the scheduler restarted it for us. */
+bool fence_is_closed(const struct fence_view *v);
 /* Somebody else keeps it from its jobs: closed or down, and not by us. */
 bool fence_is_foreign(const struct fence_view *v);
 /* The scheduler does not answer: why, for people; NULL while it does. */
@@ -106,6 +110,6 @@ json_t *fence_memory(const struct fence *f, size_t node);
 /* --- for tests and fuzzers: what the programs print --- */
 /* `scontrol show node -o`: fills views of names that occur. */
 int fence_read_slurm(struct fence *f, struct str text, int64_t at, struct err *err);
-/* `kubectl get nodes -o json` and `kubectl get pods -A -o json`. */
+/* `kubectl get nodes -o json` and `kubectl get pods -A -o json`; either may be empty. */
 int fence_read_kubernetes(
 	struct fence *f, struct str nodes, struct str pods, int64_t at, struct err *err);
