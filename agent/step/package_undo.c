@@ -278,15 +278,21 @@ static int restore_holds(struct back *b, const json_t *before, struct err *err)
 			*(held ? vec_push(&on) : vec_push(&off)) = name;
 		if (strcmp(text, "ours") == 0)
 			holds_set(&ours, str_of(name), false);
-		else
-			holds_drop(&ours, str_of(name));
 	}
 	if (on.n + off.n > 0)
 		report_differs(b->rep, "holds brought back");
+	/* noted ahead of the hold, forgotten behind it */
+	if (rc == 0 && on.n > 0)
+		rc = holds_save(b->env, &ours, err);
 	if (rc == 0 && on.n > 0)
 		rc = b->p->set_holds(b->env, &on, true, err);
 	if (rc == 0 && off.n > 0)
 		rc = b->p->set_holds(b->env, &off, false, err);
+	json_object_foreach(holds, name, was)
+	{
+		if (json_is_string(was) && strcmp(json_string_value(was), "ours") != 0)
+			holds_drop(&ours, str_of(name));
+	}
 	if (rc == 0)
 		rc = holds_save(b->env, &ours, err);
 	vec_done(&on);

@@ -395,14 +395,18 @@ static int set_wanted(const struct step_env *env, const struct packager *p,
 		if (i->hold == HOLD_OFF && (t->override_holds || holds_has(ours, i->spec.name)))
 			*vec_push(&off) = name;
 	}
+	/* Noted ahead of the hold and forgotten behind it: what a crash leaves held is known as
+	 * ours. */
 	vec_each(&on, const char *, n)
 		holds_set(ours, str_of(*n), false);
-	vec_each(&off, const char *, n)
-		holds_drop(ours, str_of(*n));
+	if (rc == 0 && on.n > 0)
+		rc = holds_save(env, ours, err);
 	if (rc == 0 && on.n > 0)
 		rc = p->set_holds(env, &on, true, err);
 	if (rc == 0 && off.n > 0)
 		rc = p->set_holds(env, &off, false, err);
+	vec_each(&off, const char *, n)
+		holds_drop(ours, str_of(*n));
 	if (rc == 0)
 		rc = holds_save(env, ours, err);
 	vec_done(&on);
