@@ -1,0 +1,140 @@
+#include "controller/command/foretell.h"
+
+#include "agent/base/buf.h"
+#include "agent/base/clock.h"
+#include "agent/base/json.h"
+#include "controller/command/session.h"
+#include "controller/rollout/explain.h"
+#include "controller/rollout/ground.h"
+
+#include <stdio.h>
+
+#define TEXT_MAX (16u << 20)
+
+struct foretelling {
+	const struct foretell *ask;
+	const struct node_refs *refs;
+	const struct rollout_node *nodes;
+	struct explanation told;
+};
+
+/* --- shown --- */
+
+static void fold(const struct foretelling *f, const struct explain_turn *t, struct buf *out)
+{
+	struct node_refs refs = VEC_INIT;
+
+	for (size_t i = 0; i < t->n; i++)
+		*vec_push(&refs) = f->refs->at[f->told.who.at[t->first + i]];
+	range_fold(&refs, out);
+	vec_done(&refs);
+}
+
+static void add_span(struct buf *out, int64_t ns)
+{
+	const int64_t minutes = ns / CLOCK_SEC / 60;
+
+	buf_addf(out, "%lld:%02lld", (long long)(minutes / 60), (long long)(minutes % 60));
+}
+
+static void add_turn(const struct foretelling *f, const struct explain_turn *t, struct buf *out)
+{
+	AUTO_BUF at, who, stage;
+
+	buf_init(&at, 32);
+	buf_init(&stage, 32);
+	buf_init(&who, TEXT_MAX);
+	add_span(&at, t->at);
+	fold(f, t, &who);
+	if (t->stage == 0)
+		buf_add_text(&stage, "canaries");
+	else
+		buf_addf(&stage, "wave %u", t->stage);
+	buf_addf(
+		out, "%8s  %-8s %3zu  %s\n", buf_text(&at), buf_text(&stage), t->n, buf_text(&who));
+	if (t->waiting > 0)
+		buf_addf(out, "%25s%zu wait: %s\n", "", t->waiting, t->why ? t->why : "");
+}
+
+static void add_end(const struct foretelling *f, struct buf *out)
+{
+	buf_add_char(out, '\n');
+	if (f->told.never > 0)
+		buf_addf(out, "%zu nodes would never go: %s\n", f->told.never, f->told.never_why);
+	buf_add_text(out, "all who can are back after ");
+	add_span(out, f->told.took);
+	buf_addf(out, " h, if each takes %lld min and none fails\n",
+		(long long)(f->ask->takes / CLOCK_SEC / 60));
+}
+
+static void print_text(const struct foretelling *f)
+{
+	AUTO_BUF out;
+
+	buf_init(&out, TEXT_MAX);
+	buf_addf(&out, "policy '%s', %zu nodes\n\n", f->ask->policy->name, f->refs->n);
+	buf_add_text(&out, "   after  stage      n  who goes\n");
+	vec_each(&f->told.turns, struct explain_turn, t)
+		add_turn(f, t, &out);
+	add_end(f, &out);
+	session_print_lines(&out);
+}
+
+static json_t *turn_json(const struct foretelling *f, const struct explain_turn *t)
+{
+	json_t *o = json_object(), *who = json_array(), *held = json_object();
+
+	json_put_int(o, "after_s", t->at / CLOCK_SEC);
+	json_put_int(o, "stage", t->stage);
+	for (size_t i = 0; i < t->n; i++)
+		json_array_append_new(
+			who, json_string(f->nodes[f->told.who.at[t->first + i]].name));
+	json_object_set_new(o, "nodes", who);
+	json_put_int(o, "waiting", (int64_t)t->waiting);
+	if (t->why)
+		json_put_str(o, "why", t->why);
+	for (int i = 0; i < LIMIT_N; i++)
+		if (t->by_limit[i] > 0)
+			json_put_int(held, ROLLOUT_LIMITS[i], (int64_t)t->by_limit[i]);
+	json_object_set_new(o, "held_by", held);
+	return o;
+}
+
+static void print_json(const struct foretelling *f)
+{
+	AUTO_JSON o = json_object();
+	json_t *turns = json_array();
+
+	json_put_str(o, "policy", f->ask->policy->name);
+	json_put_int(o, "nodes", (int64_t)f->refs->n);
+	vec_each(&f->told.turns, struct explain_turn, t)
+		json_array_append_new(turns, turn_json(f, t));
+	json_object_set_new(o, "turns", turns);
+	json_put_int(o, "took_s", f->told.took / CLOCK_SEC);
+	json_put_int(o, "never", (int64_t)f->told.never);
+	json_put_str(o, "never_why", f->told.never_why);
+	session_print_json(o);
+}
+
+int foretell(
+	const struct invocation *inv, struct store *s, const struct foretell *ask, struct err *err)
+{
+	struct foretelling f = {.ask = ask, .refs = ask->nodes};
+	struct ground ground;
+	int code = ground_make(
+		inv->arena, s, ask->site, ask->basis, ask->nodes, ask->policy, &ground, err);
+
+	if (code == 0) {
+		f.nodes = ground.nodes;
+		explain_make(inv->arena, ground.plan, ask->nodes->n, ask->takes,
+			clock_wall() / CLOCK_SEC, &f.told);
+		if (inv->json)
+			print_json(&f);
+		else
+			print_text(&f);
+		code = f.told.never > 0 ? EXIT_SOME : EXIT_OK;
+	}
+	explain_done(&f.told);
+	ground_done(&ground);
+	return code;
+}
