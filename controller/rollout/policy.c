@@ -1,16 +1,19 @@
+/* policy - readings of a policy: values, waves, the window; fences are policy_fence.c. */
 #include "controller/rollout/policy.h"
 
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/yaml.h"
+#include "controller/rollout/policy_priv.h"
 
 #include <stdio.h>
 #include <string.h>
 
-#define MINUTE        60
+#define MINUTE        INT64_C(60)
 #define DAY           (24 * 60 * MINUTE)
+#define HOUR          (60 * MINUTE * CLOCK_SEC)
 #define DAY_MINUTES   (24 * 60)
-#define SOAK_MAX_DAYS 30
+#define SPAN_MAX_DAYS 30
 #define NODES_MAX     1000000
 
 const char *const ROLLOUT_ORDERS[] = {"name", "rack", "random", NULL};
@@ -19,13 +22,7 @@ const char *const ROLLOUT_DAYS[] = {"mon", "tue", "wed", "thu", "fri", "sat", "s
 
 static const char *const KEYS[] = {"rollout", "canary", "waves", "soak", "max_unavailable",
 	"budgets", "unit", "pair", "failures", "window", "order", "seed", "retry", "on_failure",
-	NULL};
-
-struct reader {
-	struct arena *arena;
-	const struct yaml_doc *doc;
-	struct rollout_policy *out;
-};
+	"fence", "reboot", "timeouts", NULL};
 
 void rollout_policy_preset(struct rollout_policy *p)
 {
@@ -40,7 +37,19 @@ void rollout_policy_preset(struct rollout_policy *p)
 		.n_budgets = 1,
 		.failures = {5, true},
 		.same_failure = 2,
-		.retry = 1};
+		.retry = 1,
+		.fence = {.by = FENCE_NONE,
+			.jobs = FENCE_WAIT,
+			.deadline = 8 * HOUR,
+			.grace = 2 * MINUTE * CLOCK_SEC},
+		.reboot_within = 15 * MINUTE * CLOCK_SEC,
+		.timeouts = {[TIMEOUT_PREFLIGHT] = 5 * MINUTE * CLOCK_SEC,
+			[TIMEOUT_STAGE] = 30 * MINUTE * CLOCK_SEC,
+			[TIMEOUT_FENCE] = 5 * MINUTE * CLOCK_SEC,
+			[TIMEOUT_APPLY] = HOUR,
+			[TIMEOUT_SERVICES] = 10 * MINUTE * CLOCK_SEC,
+			[TIMEOUT_VERIFY] = 15 * MINUTE * CLOCK_SEC,
+			[TIMEOUT_ROLLBACK] = HOUR}};
 }
 
 unsigned amount_of(struct amount m, unsigned all)
@@ -79,7 +88,7 @@ static int read_amount(const struct reader *r, const struct yaml_node *n, const 
 	return err_hint(err, "such as 2 or 10%%");
 }
 
-static int read_span(const struct reader *r, const struct yaml_node *n, const char *what,
+int policy_read_span(const struct reader *r, const struct yaml_node *n, const char *what,
 	int64_t *out, struct err *err)
 {
 	static const struct {
@@ -95,17 +104,17 @@ static int read_span(const struct reader *r, const struct yaml_node *n, const ch
 	for (size_t i = 0; i < sizeof UNITS / sizeof UNITS[0] && text.n > 1; i++) {
 		if (text.p[text.n - 1] != UNITS[i].unit ||
 			!str_to_u64(str_first(text, text.n - 1), &v) || v > 1000000 ||
-			(int64_t)v * UNITS[i].seconds > (int64_t)SOAK_MAX_DAYS * DAY)
+			(int64_t)v * UNITS[i].seconds > (int64_t)SPAN_MAX_DAYS * DAY)
 			continue;
 		*out = (int64_t)v * UNITS[i].seconds * CLOCK_SEC;
 		return 0;
 	}
 	yaml_err(r->doc, n, err, E_SCHEMA, "%s must be a time of at most %d days", what,
-		SOAK_MAX_DAYS);
+		SPAN_MAX_DAYS);
 	return err_hint(err, "such as 90s, 10m, 1h or 1d");
 }
 
-static int read_word(const struct reader *r, const struct yaml_node *n, const char *what,
+int policy_read_word(const struct reader *r, const struct yaml_node *n, const char *what,
 	const char *const *words, unsigned *out, struct err *err)
 {
 	struct str text;
@@ -221,12 +230,12 @@ static int read_waves(const struct reader *r, const struct yaml_node *list, stru
 
 static int read_soak(const struct reader *r, const struct yaml_node *n, struct err *err)
 {
-	static const char *const SOAK_KEYS[] = {"canary", "wave", NULL};
+	static const char *const SOAK_KEYS[] = {"canary", "wave", "node", NULL};
 	const struct yaml_node *v;
 	int rc;
 
 	if (n->kind == YAML_SCALAR) {
-		rc = read_span(r, n, "'soak'", &r->out->soak_wave, err);
+		rc = policy_read_span(r, n, "'soak'", &r->out->soak_wave, err);
 		r->out->soak_canary = r->out->soak_wave;
 		return rc;
 	}
@@ -234,9 +243,11 @@ static int read_soak(const struct reader *r, const struct yaml_node *n, struct e
 	if (rc == 0)
 		rc = yaml_known_keys(r->doc, n, SOAK_KEYS, err);
 	if (rc == 0 && (v = yaml_get(n, "canary")))
-		rc = read_span(r, v, "'canary'", &r->out->soak_canary, err);
+		rc = policy_read_span(r, v, "'canary'", &r->out->soak_canary, err);
 	if (rc == 0 && (v = yaml_get(n, "wave")))
-		rc = read_span(r, v, "'wave'", &r->out->soak_wave, err);
+		rc = policy_read_span(r, v, "'wave'", &r->out->soak_wave, err);
+	if (rc == 0 && (v = yaml_get(n, "node")))
+		rc = policy_read_span(r, v, "'node'", &r->out->soak_node, err);
 	return rc;
 }
 
@@ -338,7 +349,7 @@ static int read_days(const struct reader *r, const struct yaml_node *list, struc
 	for (unsigned i = 0; rc == 0 && i < list->n; i++) {
 		unsigned day = 0;
 
-		rc = read_word(r, list->item[i], "a day", ROLLOUT_DAYS, &day, err);
+		rc = policy_read_word(r, list->item[i], "a day", ROLLOUT_DAYS, &day, err);
 		r->out->window_days |= 1u << day;
 	}
 	if (rc == 0 && r->out->window_days == 0)
@@ -376,7 +387,7 @@ static int read_scalars(const struct reader *r, const struct yaml_node *root, st
 {
 	struct rollout_policy *p = r->out;
 	unsigned order = p->order, failure = p->on_failure;
-	int64_t seed = 0, retry = p->retry;
+	int64_t seed = (int64_t)p->seed, retry = p->retry;
 	const struct yaml_node *v;
 	int rc = 0;
 
@@ -391,9 +402,9 @@ static int read_scalars(const struct reader *r, const struct yaml_node *root, st
 	if (rc == 0 && (v = yaml_get(root, "pair")))
 		rc = read_domain(r, v, "'pair'", &p->pair, err);
 	if (rc == 0 && (v = yaml_get(root, "order")))
-		rc = read_word(r, v, "'order'", ROLLOUT_ORDERS, &order, err);
+		rc = policy_read_word(r, v, "'order'", ROLLOUT_ORDERS, &order, err);
 	if (rc == 0 && (v = yaml_get(root, "on_failure")))
-		rc = read_word(r, v, "'on_failure'", ROLLOUT_FAILURES, &failure, err);
+		rc = policy_read_word(r, v, "'on_failure'", ROLLOUT_FAILURES, &failure, err);
 	if (rc == 0 && (v = yaml_get(root, "seed")))
 		rc = yaml_want_int(r->doc, v, "'seed'", 0, INT64_MAX, &seed, err);
 	if (rc == 0 && (v = yaml_get(root, "retry")))
@@ -411,7 +422,9 @@ static int read_parts(const struct reader *r, const struct yaml_node *root, stru
 		const char *key;
 		int (*read)(const struct reader *, const struct yaml_node *, struct err *);
 	} PARTS[] = {{"canary", read_canary}, {"waves", read_waves}, {"soak", read_soak},
-		{"budgets", read_budgets}, {"failures", read_failures}, {"window", read_window}};
+		{"budgets", read_budgets}, {"failures", read_failures}, {"window", read_window},
+		{"fence", policy_read_fence}, {"reboot", policy_read_reboot},
+		{"timeouts", policy_read_timeouts}};
 
 	for (size_t i = 0; i < sizeof PARTS / sizeof PARTS[0]; i++) {
 		const struct yaml_node *n = yaml_get(root, PARTS[i].key);
@@ -420,17 +433,16 @@ static int read_parts(const struct reader *r, const struct yaml_node *root, stru
 		if (rc < 0)
 			return rc;
 	}
-	return 0;
+	return policy_judge_fence(r, root, err);
 }
 
+/* What the document leaves out stays as it is in *out. */
 static int read_policy(
 	struct arena *a, const struct yaml_doc *d, struct rollout_policy *out, struct err *err)
 {
 	const struct reader r = {a, d, out};
 	int rc = yaml_want_map(d, d->root, "a rollout policy", err);
 
-	rollout_policy_preset(out);
-	out->name = arena_strdup(a, d->name);
 	if (rc == 0)
 		rc = yaml_known_keys(d, d->root, KEYS, err);
 	if (rc == 0)
@@ -438,13 +450,21 @@ static int read_policy(
 	return rc < 0 ? rc : read_parts(&r, d->root, err);
 }
 
-int rollout_policy_parse(struct arena *a, const char *name, struct str text,
-	struct rollout_policy *out, struct err *err)
+int rollout_policy_change(struct arena *a, const char *name, struct str text,
+	struct rollout_policy *p, struct err *err)
 {
 	struct yaml_doc *d;
 	const int rc = yaml_parse(a, name, text, &YAML_CAPS_RECIPE, &d, err);
 
-	return rc < 0 ? rc : read_policy(a, d, out, err);
+	return rc < 0 ? rc : read_policy(a, d, p, err);
+}
+
+int rollout_policy_parse(struct arena *a, const char *name, struct str text,
+	struct rollout_policy *out, struct err *err)
+{
+	rollout_policy_preset(out);
+	out->name = arena_strdup(a, name);
+	return rollout_policy_change(a, name, text, out, err);
 }
 
 int rollout_policy_load(
@@ -453,7 +473,11 @@ int rollout_policy_load(
 	struct yaml_doc *d;
 	const int rc = yaml_load(a, path, &YAML_CAPS_RECIPE, &d, err);
 
-	return rc < 0 ? rc : read_policy(a, d, out, err);
+	if (rc < 0)
+		return rc;
+	rollout_policy_preset(out);
+	out->name = arena_strdup(a, d->name);
+	return read_policy(a, d, out, err);
 }
 
 /* --- the window --- */

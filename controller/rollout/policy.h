@@ -14,11 +14,17 @@
  *	order: name                          # name, rack (spread over racks), or random
  *	retry: 1                             # of what changes nothing: preflight, staging
  *	on_failure: rollback                 # rollback, quarantine or stop
- *	fence: {by: slurm, jobs: wait, deadline: 8h, grace: 2m}   # by: none, slurm, kubernetes,
- *command #	jobs: what is done at the deadline: wait (give up), requeue, cancel; then grace #
- *command: [/etc/stoika/fence]     prefix: [ssh, head]     kubeconfig: FILE reboot: {by: agent,
- *within: 15m, power_cycle: [/etc/stoika/power-cycle]}   # by: agent, fence timeouts: {preflight:
- *5m, stage: 30m, fence: 5m, apply: 1h, services: 10m, verify: 15m, rollback: 1h}
+ *	fence: {by: slurm, jobs: wait, deadline: 8h, grace: 2m}
+ *	reboot: {by: agent, within: 15m, power_cycle: [/etc/stoika/power-cycle]}
+ *	timeouts: {preflight: 5m, stage: 30m, fence: 5m, apply: 1h, services: 10m, verify: 15m,
+ *	           rollback: 1h}
+ *
+ * fence: by none, slurm, kubernetes or command (command: [/etc/stoika/fence], its words).
+ * jobs: what is done at the deadline: wait (the node is given back as it was), requeue or
+ * cancel; grace: what they have to end then. prefix: [ssh, head] is put before the
+ * scheduler's programs; kubeconfig: FILE. reboot: by agent or fence (Slurm's own, or the
+ * command's); power_cycle: a program with its words, the node's name behind them, once, when
+ * the node is not back within that time.
  *
  * Whatever is left out has the preset of rollout_policy_preset, the name the file's. An amount is a
  * number or a share of all nodes of the rollout (of a budget: of the domain's).
@@ -36,6 +42,7 @@ struct err;
 #define ROLLOUT_WAVES_MAX   16
 #define ROLLOUT_BUDGETS_MAX 16
 #define ROLLOUT_CLASS_MAX   4
+#define ROLLOUT_ARGV_MAX    32
 
 struct amount {
 	unsigned n; /* nodes, or hundredths */
@@ -110,6 +117,9 @@ void rollout_policy_preset(struct rollout_policy *p);
 /* name is for messages; texts live in a. E_SYNTAX, E_SCHEMA with place and hint. */
 int rollout_policy_parse(struct arena *a, const char *name, struct str text,
 	struct rollout_policy *out, struct err *err);
+/* As parse, but what text leaves out stays as it is in *p. */
+int rollout_policy_change(struct arena *a, const char *name, struct str text,
+	struct rollout_policy *p, struct err *err);
 int rollout_policy_load(
 	struct arena *a, const char *path, struct rollout_policy *out, struct err *err);
 

@@ -11,12 +11,27 @@
 
 const char *const ROLLOUT_LIMITS[] = {"none", "breaker", "window", "stage", "soak", "concurrency",
 	"unavailable", "budget", "pair", "power", "away", NULL};
-const char *const ROLLOUT_PLACES[] = {"waiting", "out", "done", "failed", "undone", "away", NULL};
+const char *const ROLLOUT_PLACES[] = {
+	"waiting", "out", "watched", "done", "failed", "undone", "passed", "away", NULL};
+
+_Static_assert(
+	sizeof ROLLOUT_PLACES / sizeof ROLLOUT_PLACES[0] == NODE_PLACES + 1, "a word for each");
+_Static_assert(sizeof ROLLOUT_LIMITS / sizeof ROLLOUT_LIMITS[0] == LIMIT_N + 1, "a word for each");
 
 /* Not there for anybody's work. */
 static bool is_gone(enum rollout_place p)
 {
 	return p == NODE_OUT || p == NODE_FAILED || p == NODE_AWAY;
+}
+
+static bool is_busy(enum rollout_place p)
+{
+	return p == NODE_OUT || p == NODE_WATCHED;
+}
+
+static bool is_open(enum rollout_place p)
+{
+	return is_busy(p) || p == NODE_WAITING || p == NODE_AWAY;
 }
 
 /* --- counting --- */
@@ -42,11 +57,10 @@ void rollout_put(struct rollout *r, size_t node, enum rollout_place place)
 	r->count[place]++;
 	if (was != is)
 		count_domains(r, node, is);
-	/* a stage is busy with those who wait for it and those who are out */
 	s->waiting -= m->place == NODE_WAITING;
 	s->waiting += place == NODE_WAITING;
-	s->out -= m->place == NODE_OUT;
-	s->out += place == NODE_OUT;
+	s->busy -= is_busy(m->place);
+	s->busy += is_busy(place);
 	m->place = place;
 }
 
@@ -143,10 +157,10 @@ static bool is_held(struct rollout *r, struct unit *u, size_t most)
 
 /* --- stages --- */
 
-/* Nobody of the stage waits or is out. */
+/* Nobody of the stage waits, is out or watched. */
 static bool is_at_rest(const struct stage *s)
 {
-	return s->waiting == 0 && s->out == 0;
+	return s->waiting == 0 && s->busy == 0;
 }
 
 static int64_t soak_of(const struct rollout *r, unsigned stage)
@@ -195,6 +209,9 @@ static void admit_units(struct rollout *r, size_t most)
 	for (size_t i = r->next_unit; i < r->units.n && r->units.at[i].stage <= r->stage; i++) {
 		struct unit *u = &r->units.at[i];
 
+		r->full = gone(r) >= amount_of(r->policy.max_unavailable, (unsigned)r->members.n);
+		if (r->full)
+			return;
 		if (!u->gone && !is_held(r, u, most))
 			let_go(r, u);
 	}
@@ -205,6 +222,7 @@ size_t rollout_admit(
 {
 	r->admitted.n = 0;
 	r->whole = whole_limit(r, wall);
+	r->full = false;
 	open_stages(r, now);
 	if (r->whole == LIMIT_NONE)
 		admit_units(r, most);
@@ -250,19 +268,60 @@ static void judge_failure(struct rollout *r, const char *signature)
 			same, signature);
 }
 
+static void leave_out(struct rollout *r, size_t node, enum rollout_place place)
+{
+	if (r->members.at[node].place == NODE_OUT)
+		forget_out(r, node);
+	rollout_put(r, node, place);
+}
+
 void rollout_settle(struct rollout *r, size_t node, enum rollout_place place, const char *signature,
 	int64_t now)
 {
-	struct stage *s = &r->stages.at[r->units.at[r->members.at[node].unit].stage];
+	struct unit *u = &r->units.at[r->members.at[node].unit];
+	struct stage *s = &r->stages.at[u->stage];
 
-	if (r->members.at[node].place != NODE_OUT)
+	if (!is_open(r->members.at[node].place))
 		return;
-	rollout_put(r, node, place);
-	forget_out(r, node);
-	s->settled = true;
+	s->settled = s->settled || is_busy(r->members.at[node].place);
 	s->rest = now;
+	u->gone = true;
+	leave_out(r, node, place);
 	if (place == NODE_FAILED || place == NODE_UNDONE)
 		judge_failure(r, signature);
+}
+
+void rollout_return(struct rollout *r, size_t node)
+{
+	if (r->members.at[node].place == NODE_OUT)
+		leave_out(r, node, NODE_WATCHED);
+}
+
+void rollout_restore(struct rollout *r, size_t node, enum rollout_place place,
+	const char *signature, bool counts, int64_t since)
+{
+	struct unit *u = &r->units.at[r->members.at[node].unit];
+	struct stage *s = &r->stages.at[u->stage];
+
+	rollout_put(r, node, place);
+	if (place == NODE_WAITING || place == NODE_AWAY)
+		return;
+	u->gone = true;
+	if (place == NODE_OUT)
+		*vec_push(&r->out) = node;
+	if (!is_busy(place)) {
+		s->rest = !s->settled || since > s->rest ? since : s->rest;
+		s->settled = true;
+	}
+	rollout_restore_stage(r, u->stage);
+	if (counts)
+		judge_failure(r, signature);
+}
+
+void rollout_restore_stage(struct rollout *r, unsigned stage)
+{
+	if (stage > r->stage && stage < r->stages.n)
+		r->stage = stage;
 }
 
 void rollout_take(struct rollout *r, size_t node, bool away, int64_t now)
@@ -274,6 +333,12 @@ void rollout_take(struct rollout *r, size_t node, bool away, int64_t now)
 		rollout_put(r, node, NODE_AWAY);
 	else if (!away && p == NODE_AWAY)
 		rollout_put(r, node, NODE_WAITING);
+}
+
+void rollout_trip(struct rollout *r, const char *why)
+{
+	if (!r->broken[0])
+		snprintf(r->broken, sizeof r->broken, "%s", why);
 }
 
 void rollout_reset_breaker(struct rollout *r)
@@ -300,6 +365,16 @@ unsigned rollout_stages(const struct rollout *r)
 	return (unsigned)r->stages.n;
 }
 
+unsigned rollout_stage(const struct rollout *r)
+{
+	return r->stage;
+}
+
+const char *rollout_name(const struct rollout *r, size_t node)
+{
+	return r->members.at[node].name;
+}
+
 size_t rollout_count(const struct rollout *r, enum rollout_place place)
 {
 	return r->count[place];
@@ -307,7 +382,14 @@ size_t rollout_count(const struct rollout *r, enum rollout_place place)
 
 bool rollout_is_finished(const struct rollout *r)
 {
-	return r->count[NODE_WAITING] == 0 && r->count[NODE_OUT] == 0;
+	return r->count[NODE_WAITING] == 0 && r->count[NODE_OUT] == 0 &&
+	       r->count[NODE_WATCHED] == 0;
+}
+
+bool rollout_is_stuck(const struct rollout *r)
+{
+	return r->count[NODE_WAITING] > 0 && r->count[NODE_OUT] == 0 &&
+	       r->count[NODE_WATCHED] == 0 && r->whole == LIMIT_NONE && !r->soaking;
 }
 
 const char *rollout_broken(const struct rollout *r)
@@ -326,15 +408,19 @@ int64_t rollout_window(const struct rollout *r, int64_t wall)
 }
 
 /* What holds all, or all of a later stage, is not written to each of them. */
-static enum rollout_limit limit_of(const struct rollout *r, const struct unit *u)
+static enum rollout_limit limit_of(const struct rollout *r, size_t node)
 {
+	const struct unit *u = &r->units.at[r->members.at[node].unit];
+
 	if (u->gone)
 		return LIMIT_NONE;
+	if (r->members.at[node].place == NODE_AWAY)
+		return LIMIT_AWAY;
 	if (r->whole != LIMIT_NONE)
 		return r->whole;
 	if (u->stage > r->stage)
 		return r->soaking && u->stage == r->stage + 1 ? LIMIT_SOAK : LIMIT_STAGE;
-	return u->held;
+	return r->full ? LIMIT_UNAVAILABLE : u->held;
 }
 
 static void name_stage(struct buf *words, unsigned stage)
@@ -345,51 +431,67 @@ static void name_stage(struct buf *words, unsigned stage)
 		buf_addf(words, "wave %u", stage);
 }
 
-enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf *words)
+/* Of limits that hold everybody. */
+static void tell_whole(const struct rollout *r, enum rollout_limit limit, struct buf *words)
 {
-	const struct unit *u = &r->units.at[r->members.at[node].unit];
+	const bool canaries = r->stage == 0;
+
+	if (limit == LIMIT_BREAKER)
+		buf_addf(words, "paused: %s", r->broken);
+	else if (limit == LIMIT_WINDOW)
+		buf_add_text(words, "the window is closed");
+	if (limit != LIMIT_STAGE && limit != LIMIT_SOAK)
+		return;
+	name_stage(words, r->stage);
+	if (limit == LIMIT_STAGE)
+		buf_add_text(words, canaries ? " have not ended" : " has not ended");
+	else
+		buf_add_text(words, canaries ? " are watched" : " is watched");
+}
+
+/* Of limits that hold this unit. */
+static void tell_own(
+	const struct rollout *r, enum rollout_limit limit, const struct unit *u, struct buf *words)
+{
 	const struct domain *d =
 		u->held_domain == NO_DOMAIN ? NULL : &r->domains.at[u->held_domain];
-	const enum rollout_limit limit = limit_of(r, u);
 
-	switch (limit) {
-	case LIMIT_BREAKER:
-		buf_addf(words, "paused: %s", r->broken);
-		break;
-	case LIMIT_WINDOW:
-		buf_add_text(words, "the window is closed");
-		break;
-	case LIMIT_STAGE:
-		name_stage(words, r->stage);
-		buf_add_text(words, r->stage == 0 ? " have not ended" : " has not ended");
-		break;
-	case LIMIT_SOAK:
-		name_stage(words, r->stage);
-		buf_add_text(words, r->stage == 0 ? " are watched" : " is watched");
-		break;
-	case LIMIT_CONCURRENCY:
+	if (limit == LIMIT_CONCURRENCY)
 		buf_addf(words, "%u at work, %u at once", u->held_have, u->held_most);
-		break;
-	case LIMIT_UNAVAILABLE:
-		buf_addf(words, "max_unavailable: %u away, %u allowed", u->held_have, u->held_most);
-		break;
-	case LIMIT_BUDGET:
-	case LIMIT_PAIR:
-		if (!d)
-			break;
+	else if (limit == LIMIT_UNAVAILABLE)
+		buf_addf(words, "max_unavailable: %zu away, %u allowed", gone(r),
+			amount_of(r->policy.max_unavailable, (unsigned)r->members.n));
+	else if ((limit == LIMIT_BUDGET || limit == LIMIT_PAIR) && d)
 		buf_addf(words, "%s %s: %u away, %u allowed", d->kind, d->value, u->held_have,
 			u->held_most);
-		break;
-	case LIMIT_POWER:
+	else if (limit == LIMIT_POWER)
 		buf_add_text(words, u->power);
-		break;
-	case LIMIT_AWAY:
+	else if (limit == LIMIT_AWAY)
 		buf_add_text(words, u->n > 1 ? "one of its unit is drained or down by others"
 					     : "drained or down by others");
-		break;
-	case LIMIT_NONE:
-	case LIMIT_N:
-		break;
-	}
+}
+
+enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf *words)
+{
+	const enum rollout_limit limit = limit_of(r, node);
+
+	tell_whole(r, limit, words);
+	tell_own(r, limit, &r->units.at[r->members.at[node].unit], words);
 	return limit;
+}
+
+bool rollout_recall(struct rollout *r, size_t node, struct buf *words)
+{
+	const struct unit *whole = &r->units.at[r->members.at[node].unit];
+	struct unit alone = {.first = whole->first, .n = 1, .held_domain = NO_DOMAIN};
+
+	while (r->in_units[alone.first] != node)
+		alone.first++;
+	if (over_unavailable(r, &alone) || over_domains(r, &alone) || over_power(r, &alone)) {
+		tell_own(r, alone.held, &alone, words);
+		return false;
+	}
+	rollout_put(r, node, NODE_OUT);
+	*vec_push(&r->out) = node;
+	return true;
 }

@@ -21,11 +21,13 @@
 
 enum rollout_place {
 	NODE_WAITING,
-	NODE_OUT,    /* going: it counts as unavailable */
-	NODE_DONE,   /* came back, proven */
-	NODE_FAILED, /* at rest, and not available */
-	NODE_UNDONE, /* rolled back: at rest, available, as before */
-	NODE_AWAY,   /* down or drained by somebody else */
+	NODE_OUT,     /* going: it counts as unavailable */
+	NODE_WATCHED, /* given back and looked at: available, but its stage is not at rest */
+	NODE_DONE,    /* came back, proven */
+	NODE_FAILED,  /* at rest, and not available */
+	NODE_UNDONE,  /* a failure that left it as before: at rest, available */
+	NODE_PASSED,  /* at rest, untouched, nobody's failure */
+	NODE_AWAY,    /* down or drained by somebody else */
 	NODE_PLACES
 };
 
@@ -81,19 +83,38 @@ void rollout_free(struct rollout *r);
  */
 size_t rollout_admit(
 	struct rollout *r, int64_t now, int64_t wall, size_t most, const size_t **admitted);
-/* A node that was out is back, failed or was undone. signature: of the failure, NULL. */
+/* A node is at rest from now on, whatever it was before; of one that is already nothing changes.
+ * signature: of the failure, NULL. */
 void rollout_settle(struct rollout *r, size_t node, enum rollout_place place, const char *signature,
 	int64_t now);
+/* A node that was out is available again, and watched. */
+void rollout_return(struct rollout *r, size_t node);
+/* A node that is watched must go out once more: it does if every limit but those of time and stages
+ * allows it; else false, and words say which one does not. */
+bool rollout_recall(struct rollout *r, size_t node, struct buf *words);
+/* Before it is asked for the first time, of a rollout that is gone on with: where the node stands
+ * and since when. counts: as a failure that nobody has forgiven. */
+void rollout_restore(struct rollout *r, size_t node, enum rollout_place place,
+	const char *signature, bool counts, int64_t since);
+/* The stage that was open already, of a rollout that is gone on with. */
+void rollout_restore_stage(struct rollout *r, unsigned stage);
 /* Somebody else took a waiting node, or gave it back. */
 void rollout_take(struct rollout *r, size_t node, bool away, int64_t now);
+/* Opens the breaker for a reason of the caller's. */
+void rollout_trip(struct rollout *r, const char *why);
 /* A person has looked: failures so far are forgiven. */
 void rollout_reset_breaker(struct rollout *r);
 
 enum rollout_place rollout_place_of(const struct rollout *r, size_t node);
 unsigned rollout_stage_of(const struct rollout *r, size_t node); /* 0: canary */
 unsigned rollout_stages(const struct rollout *r);
+unsigned rollout_stage(const struct rollout *r); /* the latest that is open */
+const char *rollout_name(const struct rollout *r, size_t node);
 size_t rollout_count(const struct rollout *r, enum rollout_place place);
-bool rollout_is_finished(const struct rollout *r); /* nobody waits and nobody is out */
+bool rollout_is_finished(const struct rollout *r); /* nobody waits, is out or is watched */
+/* When admit was asked last, those who wait were held by what neither time nor those who are out
+ * will change: nodes that failed or are away. */
+bool rollout_is_stuck(const struct rollout *r);
 /* Why the breaker is open, NULL while it is not. */
 const char *rollout_broken(const struct rollout *r);
 /* What held the node back when admit was asked last, with the figures in words. */

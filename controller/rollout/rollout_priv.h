@@ -34,9 +34,9 @@ struct unit {
 };
 
 struct stage {
-	size_t waiting, out;
-	bool settled; /* somebody of it went: only then there is something to watch */
-	int64_t rest; /* when the last one of it settled */
+	size_t waiting, busy; /* busy: out or watched */
+	bool settled;         /* somebody of it went: only then there is something to watch */
+	int64_t rest;         /* when the last one of it settled */
 };
 
 struct signature {
@@ -59,7 +59,7 @@ struct rollout {
 	size_t next_unit;
 	unsigned stage;           /* the latest that is open */
 	enum rollout_limit whole; /* what held everybody when it was asked last */
-	bool soaking;
+	bool soaking, full;       /* full: max_unavailable, whoever it would be */
 	unsigned failures;
 	char broken[200];
 };

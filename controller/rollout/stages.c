@@ -56,6 +56,7 @@ const struct node_edge NODE_EDGES[] = {
 	{STATE_RETURNED, EVENT_TIMEOUT, STATE_QUARANTINED, "the scheduler does not answer"},
 	{STATE_SOAK, EVENT_OK, STATE_DONE, "quiet for long enough"},
 	{STATE_SOAK, EVENT_FAILED, STATE_ROLLBACK, "errors while it was watched"},
+	{STATE_SOAK, EVENT_SKIP, STATE_QUARANTINED, "it cannot be spared for the way back"},
 	{STATE_ROLLBACK, EVENT_OK, STATE_UNDONE, "the earlier set, proven"},
 	{STATE_ROLLBACK, EVENT_FAILED, STATE_QUARANTINED, "the way back failed"},
 	{STATE_ROLLBACK, EVENT_TIMEOUT, STATE_QUARANTINED, "the way back never ended"},

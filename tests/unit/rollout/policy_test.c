@@ -46,6 +46,65 @@ TEST(reads_every_part)
 	arena_free(a);
 }
 
+TEST(reads_fence_reboot_and_timeouts)
+{
+	static const char TEXT[] =
+		"soak: {node: 5m}\n"
+		"fence: {by: slurm, jobs: requeue, deadline: 2h, grace: 30s, prefix: [ssh, head]}\n"
+		"reboot: {by: fence, within: 20m, power_cycle: [/etc/cycle, \"--soft\"]}\n"
+		"timeouts: {preflight: 1m, stage: 2m, fence: 3m, apply: 4m, services: 5m,\n"
+		"  verify: 6m, rollback: 7m}\n";
+	struct arena *a = arena_new();
+	struct rollout_policy p;
+	struct err err;
+
+	assert_int_equal(parse(a, TEXT, &p, &err), 0);
+	assert_true(p.soak_node == 300 * CLOCK_SEC && p.soak_wave == 0);
+	assert_true(p.fence.by == FENCE_SLURM && p.fence.jobs == FENCE_REQUEUE);
+	assert_true(p.fence.deadline == 7200 * CLOCK_SEC && p.fence.grace == 30 * CLOCK_SEC);
+	assert_string_equal(p.fence.prefix[1], "head");
+	assert_null(p.fence.prefix[2]);
+	assert_null(p.fence.command);
+	assert_true(p.reboot_by_fence && p.reboot_within == 1200 * CLOCK_SEC);
+	assert_string_equal(p.power_cycle[1], "--soft");
+	assert_null(p.power_cycle[2]);
+	for (int i = 0; i < ROLLOUT_TIMEOUTS; i++)
+		assert_true(p.timeouts[i] == (i + 1) * 60 * CLOCK_SEC);
+	assert_int_equal(parse(a,
+				 "fence: {by: command, command: [/f, x]}\n"
+				 "reboot: {by: fence}\n",
+				 &p, &err),
+		0);
+	assert_string_equal(p.fence.command[1], "x");
+	assert_int_equal(parse(a, "fence: {by: kubernetes, kubeconfig: /k}\n", &p, &err), 0);
+	assert_string_equal(p.fence.kubeconfig, "/k");
+	arena_free(a);
+}
+
+TEST(a_change_keeps_what_it_does_not_name)
+{
+	struct arena *a = arena_new();
+	struct rollout_policy p;
+	struct err err;
+
+	assert_int_equal(parse(a,
+				 "rollout: d\nseed: 7\nretry: 3\n"
+				 "fence: {by: slurm, deadline: 2h}\n",
+				 &p, &err),
+		0);
+	memset(&err, 0, sizeof err);
+	assert_int_equal(
+		rollout_policy_change(a, "--jobs", str_of("fence: {jobs: cancel}\n"), &p, &err), 0);
+	assert_string_equal(p.name, "d");
+	assert_true(p.seed == 7 && p.retry == 3 && p.fence.by == FENCE_SLURM);
+	assert_true(p.fence.jobs == FENCE_CANCEL && p.fence.deadline == 7200 * CLOCK_SEC);
+	/* what does not go together is found across the two */
+	assert_int_equal(
+		rollout_policy_change(a, "--by", str_of("fence: {kubeconfig: /k}\n"), &p, &err),
+		-E_CONFLICT);
+	arena_free(a);
+}
+
 TEST(what_is_left_out_is_the_preset)
 {
 	struct arena *a = arena_new();
@@ -58,6 +117,10 @@ TEST(what_is_left_out_is_the_preset)
 	assert_int_equal(p.retry, 0);
 	assert_string_equal(p.name, "p.yaml");
 	assert_int_equal(p.window_days, 0);
+	assert_true(p.fence.by == FENCE_NONE && p.fence.deadline == 8 * 3600 * CLOCK_SEC);
+	assert_true(!p.reboot_by_fence && !p.power_cycle && p.soak_node == 0);
+	for (int i = 0; i < ROLLOUT_TIMEOUTS; i++)
+		assert_true(p.timeouts[i] > 0);
 	arena_free(a);
 }
 
@@ -92,6 +155,31 @@ TEST(bad_ones_are_told_what_is_wrong_and_where)
 		{"failures: 3\n", "", 1, 11},
 		{"retry: 11\n", "", 1, 8},
 		{"- a\n", "", 1, 1},
+		{"soak: {nodes: 1h}\n", "node", 1, 8},
+		{"fence: slurm\n", "", 1, 8},
+		{"fence: {by: slrum}\n", "did you mean 'slurm'", 1, 13},
+		{"fence: {by: slurm, job: wait}\n", "jobs", 1, 20},
+		{"fence: {by: slurm, jobs: kill}\n", "cannot be 'kill'", 1, 26},
+		{"fence: {by: slurm, deadline: 0s}\n", "end before it begins", 1, 30},
+		{"fence: {by: slurm, deadline: 90d}\n", "at most 30 days", 1, 30},
+		{"fence: {by: slurm, grace: soon}\n", "10m", 1, 27},
+		{"fence: {by: command}\n", "needs its 'command'", 1, 8},
+		{"fence: {by: slurm, command: [/f]}\n", "this one is by slurm", 1, 20},
+		{"fence: {by: command, command: /etc/f}\n", "a program and its words", 1, 31},
+		{"fence: {by: command, command: []}\n", "one to 32 words", 1, 31},
+		{"fence: {by: command, command: [\"\"]}\n", "no program", 1, 32},
+		{"fence: {by: command, command: [[a]]}\n", "", 1, 32},
+		{"fence: {by: slurm, kubeconfig: /k}\n", "by: kubernetes", 1, 20},
+		{"fence: {by: none, prefix: [ssh, head]}\n", "by: slurm", 1, 19},
+		{"fence: {by: command, command: [/f], prefix: [a]}\n", "into command", 1, 37},
+		{"reboot: {by: slurm}\n", "cannot be 'slurm'", 1, 14},
+		{"reboot: {by: fence}\n", "by none cannot restart", 1, 9},
+		{"fence: {by: kubernetes}\nreboot: {by: fence}\n", "by: agent", 2, 9},
+		{"reboot: {within: 0m}\n", "end before it begins", 1, 18},
+		{"reboot: {power_cycle: ipmitool}\n", "a program and its words", 1, 23},
+		{"timeouts: {prefight: 5m}\n", "preflight", 1, 12},
+		{"timeouts: {apply: 0s}\n", "leave it out", 1, 19},
+		{"timeouts: 5m\n", "", 1, 11},
 	};
 
 	for (size_t i = 0; i < sizeof CASES / sizeof CASES[0]; i++) {
