@@ -442,7 +442,7 @@ int fleet_run(struct store *s, const struct keys *k, const struct node_refs *nod
 static int end_abandoned(struct store *s, struct arena *a, unsigned *n, struct err *err)
 {
 	struct run_rows rows = VEC_INIT;
-	int rc = store_runs(s, a, RUNS_LOOKED_AT, &rows, err);
+	int rc = store_runs_bare(s, a, RUNS_LOOKED_AT, &rows, err);
 
 	*n = 0;
 	vec_each(&rows, struct run_row, r) {

@@ -59,7 +59,7 @@ int plan_expect(struct fleet *f, const char *recipes, struct err *err)
 	struct run_rows rows = VEC_INIT;
 	struct node_results results = VEC_INIT;
 	const struct run_row *plan = NULL;
-	int rc = store_runs(f->store, f->arena, RUNS_LOOKED_AT, &rows, err);
+	int rc = store_runs_bare(f->store, f->arena, RUNS_LOOKED_AT, &rows, err);
 
 	if (rc == 0)
 		rc = find_plan(f, &rows, &plan, err);

@@ -11,7 +11,7 @@
 
 #include <string.h>
 
-#define GROUP_ROWS  500
+#define GROUP_ROWS  1000          /* some 8 ms of writing and one sync: see tests/bench/store.c */
 #define LEASE_TTL   INT64_C(7200) /* seconds */
 #define RENEW_EVERY (1800 * CLOCK_SEC)
 #define OS_TEXT_MAX 160

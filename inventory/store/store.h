@@ -176,6 +176,9 @@ int store_run_end(
 /* Newest first. */
 int store_runs(
 	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err);
+/* The same without counts, for which all results of each run would be read. */
+int store_runs_bare(
+	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err);
 /* "last" is the newest; a unique prefix will do. E_NOTFOUND, E_CONFLICT. */
 int store_run_find(
 	struct store *s, struct arena *a, const char *id, struct run_row *out, struct err *err);
@@ -196,7 +199,7 @@ int store_result_put(
 int store_results(struct store *s, struct arena *a, const char *run, struct node_results *out,
 	struct err *err);
 
-/* Journal records as they came; seq is the agent's. Repeats are ignored. */
+/* Journal records as they came, in the order of seq, which is the agent's. Repeats are ignored. */
 int store_event_add(
 	struct store *s, const char *run, int64_t node, const json_t *record, struct err *err);
 /* In arrival order, id > after, at most STORE_EVENTS_MAX; call again with the last id for more. */

@@ -21,6 +21,7 @@ enum {
 	COUNTS,
 	RESULT_PUT,
 	RESULTS,
+	EVENT_MARK,
 	EVENT_ADD,
 	EVENTS
 };
@@ -50,9 +51,12 @@ static const char *const SQL[] = {
 		"SELECT c.node_id, c.node_name, c.state, c.counts, c.plan_hash, c.reason,"
 		" c.hint, c.took_ns, c.agent_pass_ns, c.agent_process_ns FROM node_results c JOIN runs r ON r.id = c.run_id"
 		" WHERE r.name = :run",
-	[EVENT_ADD] = "INSERT INTO events (run_id, node_id, seq, record)"
-		      " VALUES ((SELECT id FROM runs WHERE name = :run), :node, :seq, :record)"
-		      " ON CONFLICT (run_id, node_id, seq) DO NOTHING",
+	[EVENT_MARK] = "INSERT INTO event_marks (run_id, node_id, seq)"
+		       " VALUES ((SELECT id FROM runs WHERE name = :run), :node, :seq)"
+		       " ON CONFLICT (run_id, node_id) DO UPDATE SET seq = excluded.seq"
+		       " WHERE excluded.seq > event_marks.seq",
+	[EVENT_ADD] = "INSERT INTO events (run_id, node_id, record)"
+		      " VALUES ((SELECT id FROM runs WHERE name = :run), :node, :record)",
 	[EVENTS] = "SELECT e.id, e.node_id, n.name, e.record FROM events e"
 		   " JOIN nodes n ON n.id = e.node_id"
 		   " WHERE e.run_id = (SELECT id FROM runs WHERE name = :run) AND e.id > :after"
@@ -148,13 +152,27 @@ static int read_runs(struct query *q, struct arena *a, struct run_rows *out, str
 	return rc;
 }
 
-int store_runs(
+int store_runs_bare(
 	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err)
 {
 	AUTO_QUERY q = query_start(s, PART_RUN, SQL, LIST);
+	int rc;
 
 	query_int(&q, ":limit", limit ? (int64_t)limit : -1);
-	return read_runs(&q, a, out, err);
+	while ((rc = query_next(&q, err)) > 0)
+		read_run(&q, a, vec_push(out));
+	return rc;
+}
+
+int store_runs(
+	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err)
+{
+	const size_t first = out->n;
+	int rc = store_runs_bare(s, a, limit, out, err);
+
+	for (size_t i = first; rc == 0 && i < out->n; i++)
+		rc = read_counts(s, a, &out->at[i], err);
+	return rc;
 }
 
 static int ambiguous(const struct run_rows *rows, const char *id, struct err *err)
@@ -258,12 +276,26 @@ int store_results(struct store *s, struct arena *a, const char *run, struct node
 	return rc;
 }
 
+/* 1 when the record is new, 0 when it or a later one of the node is kept already. */
+static int mark_event(struct store *s, const char *run, int64_t node, int64_t seq, struct err *err)
+{
+	AUTO_QUERY q = query_start(s, PART_RUN, SQL, EVENT_MARK);
+	int rc;
+
+	query_text(&q, ":run", run);
+	query_int(&q, ":node", node);
+	query_int(&q, ":seq", seq);
+	rc = query_run(&q, err);
+	return rc < 0 ? rc : sqlite3_changes(s->db) > 0;
+}
+
 int store_event_add(
 	struct store *s, const char *run, int64_t node, const json_t *record, struct err *err)
 {
 	AUTO_QUERY q = query_start(s, PART_RUN, SQL, EVENT_ADD);
 	const int64_t seq = json_get_int(record, "seq", 0);
 	AUTO_BUF text;
+	int rc;
 
 	buf_init(&text, RECORD_MAX);
 	if (seq < 1)
@@ -272,9 +304,11 @@ int store_event_add(
 	if (!buf_ok(&text))
 		return err_set(err, E_LIMIT, "an event of run '%s' is longer than %zu bytes", run,
 			RECORD_MAX);
+	rc = mark_event(s, run, node, seq, err);
+	if (rc <= 0)
+		return rc;
 	query_text(&q, ":run", run);
 	query_int(&q, ":node", node);
-	query_int(&q, ":seq", seq);
 	query_text(&q, ":record", buf_text(&text));
 	return query_run(&q, err);
 }

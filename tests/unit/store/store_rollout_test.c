@@ -1,6 +1,7 @@
 /* rollout - rows of a rollout, the moves of its nodes, what is asked of it, and evidence. */
 #include "agent/base/err.h"
 #include "agent/base/hash.h"
+#include "agent/base/json.h"
 #include "agent/base/mem.h"
 #include "inventory/import/import.h"
 #include "inventory/store/migrate.h"
@@ -73,6 +74,36 @@ static void move(struct store *s, int64_t node, const char *from, const char *to
 		fail_msg("%s", err.msg);
 }
 
+static const char EVENTS_OF_V5[] =
+	"INSERT INTO sites (id, name, created, updated) VALUES (1, 'lab', 1, 1);"
+	"INSERT INTO nodes (id, site_id, name, address, port) VALUES (7, 1, 'n7', 'a', 22);"
+	"INSERT INTO runs (id, name, mode, recipes, nodes, started_by, state, started_ns, n_nodes)"
+	" VALUES (3, 'old', 'apply', 'r', 'n7', 'me', 'done', 1, 1);"
+	"INSERT INTO events (id, run_id, node_id, seq, record) VALUES (11, 3, 7, 4, '{\"seq\":4}'),"
+	" (12, 3, 7, 6, '{\"seq\":6}');";
+
+/* What was there has its order, its ids, and still tells repeats. */
+static void events_are_kept(struct store *s)
+{
+	struct arena *a = arena_new();
+	struct event_rows rows = VEC_INIT;
+	AUTO_JSON repeat = json_pack("{s:i}", "seq", 6);
+	AUTO_JSON next = json_pack("{s:i}", "seq", 7);
+
+	assert_int_equal(store_begin(s, NULL), 0);
+	assert_int_equal(store_event_add(s, "old", 7, repeat, NULL), 0);
+	assert_int_equal(store_event_add(s, "old", 7, next, NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+	assert_int_equal(store_events(s, a, "old", 0, &rows, NULL), 0);
+	assert_int_equal(rows.n, 3);
+	assert_int_equal(rows.at[0].id, 11);
+	assert_int_equal(rows.at[2].id, 13);
+	vec_each(&rows, struct event_row, e)
+		json_decref(e->record);
+	vec_done(&rows);
+	arena_free(a);
+}
+
 TEST(an_older_database_gets_the_tables_and_keeps_a_backup)
 {
 	AUTO_STR path = path_of("v5");
@@ -83,11 +114,12 @@ TEST(an_older_database_gets_the_tables_and_keeps_a_backup)
 
 	assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
 	assert_int_equal(migrate_run(db, path, MIGRATIONS, 5, NULL), 0);
+	assert_int_equal(sqlite3_exec(db, EVENTS_OF_V5, NULL, NULL, NULL), SQLITE_OK);
 	sqlite3_close(db);
 	assert_int_equal(store_open(path, STORE_READ, &s, &err), -E_STATE);
 	assert_int_equal(store_open(path, STORE_WRITE, &s, NULL), 0);
 	assert_int_equal(access(backup, F_OK), 0);
-	fill(s);
+	events_are_kept(s);
 	store_close(s);
 }
 
