@@ -119,7 +119,12 @@ const struct kind KIND_PACKAGE[] = {
 			"configuration files that were changed are kept.\n\n"
 			"A change of ours that a crash, a full disk or a time limit interrupted is "
 			"finished by the next run. What others left half-way is finished only by "
-			"'repair: true' ('dpkg --configure -a', 'dnf remove --duplicates').",
+			"'repair: true' ('dpkg --configure -a', 'dnf remove --duplicates').\n\n"
+			"In a rollout the packages are fetched ahead, before the node is taken out of "
+			"service: the same transaction is simulated and judged, and what it needs is "
+			"brought into apt's or dnf's own cache, digests verified. The apply then needs "
+			"no network. What cleans that cache in between undoes it; packages of a 'file:' "
+			"source are not copied there.",
 		.undo = "Packages that the change brought are removed with their configuration, "
 			"those it removed or changed come back in their earlier versions while the "
 			"sources still have them, and holds are as they were. A package that "

@@ -154,7 +154,9 @@ const struct kind KIND_STORAGE[] = {
 			"as the bytes come. A part that is there already is continued. Mirrors are "
 			"tried in order; one that breaks is tried again with growing pauses, one that has "
 			"not the file, or other bytes, is left. At most three redirects, never from "
-			"https to http. Only bytes of the right SHA-256 take the name.",
+			"https to http. Only bytes of the right SHA-256 take the name. In a rollout they "
+			"may be fetched ahead into /var/cache/stoika-agent/staged; the apply then takes "
+			"them from there.",
 		.undo = "The old file comes back, or the new one goes when there was none. A file over "
 			"64 MiB that was replaced waits beside as .NAME.stoika-was until the next change.",
 		.example =

@@ -83,7 +83,8 @@ static void send_final(struct session *s, const char *run, const struct tail *t)
 		json_put_str(
 			final, "reason", t->waits[0] ? t->waits : "the run never came to its end");
 		snprintf(hint, sizeof hint, "stoika run resume %s", run);
-		json_put_str(final, "hint", hint);
+		if (s->order.mode != ORDER_STAGE)
+			json_put_str(final, "hint", hint);
 	}
 	channel_send(&s->channel, final);
 }

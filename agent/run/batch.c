@@ -11,14 +11,6 @@
 
 #include <stdlib.h>
 
-#define BATCH_MAX 512
-
-struct batch {
-	struct task *tasks[BATCH_MAX]; /* the first is the caller's, the others ours */
-	json_t *lists[BATCH_MAX];      /* of each, which the items point into */
-	unsigned n;
-};
-
 /* Keeps the task when it differs for certain. */
 static void try_task(
 	struct execution *x, struct batch *b, const struct step *s, json_t *items, unsigned i)
@@ -67,14 +59,30 @@ static void gather(struct execution *x, struct batch *b)
 		events_hash(x, b->tasks[i]);
 }
 
+struct batch *batch_gather(struct execution *x, struct task *first)
+{
+	struct batch *b = xcalloc(1, sizeof *b);
+
+	b->tasks[b->n++] = first;
+	if (first->step->kind->batched)
+		gather(x, b);
+	return b;
+}
+
+unsigned batch_args(const struct batch *b, const json_t *args[static BATCH_MAX])
+{
+	for (unsigned i = 0; i < b->n; i++)
+		args[i] = b->tasks[i]->args;
+	return b->n;
+}
+
 static int apply(struct execution *x, const struct batch *b, struct err *err)
 {
 	const json_t *args[BATCH_MAX];
 	struct step_report report;
 	int rc;
 
-	for (unsigned i = 0; i < b->n; i++)
-		args[i] = b->tasks[i]->args;
+	batch_args(b, args);
 	x->step_env.step = b->tasks[0]->step;
 	step_report_init(&report);
 	rc = b->tasks[0]->ops->apply_all(&x->step_env, args, b->n, &report, err);
@@ -102,7 +110,7 @@ static void settle(struct execution *x, struct batch *b, int rc, const struct er
 	}
 }
 
-static void done(struct batch *b)
+void batch_done(struct batch *b)
 {
 	for (unsigned i = 1; i < b->n; i++) {
 		task_done(b->tasks[i]);
@@ -114,16 +122,14 @@ static void done(struct batch *b)
 
 void batch_run(struct execution *x, struct task *first)
 {
-	struct batch *b = xcalloc(1, sizeof *b);
+	struct batch *b = batch_gather(x, first);
 	struct err err;
 	int rc;
 
-	b->tasks[b->n++] = first;
-	gather(x, b);
 	rc = intent_begin(x, b->tasks, b->n, &err);
 	if (rc == 0)
 		rc = apply(x, b, &err);
 	if (rc <= 0)
 		settle(x, b, rc, &err);
-	done(b);
+	batch_done(b);
 }

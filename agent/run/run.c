@@ -88,10 +88,12 @@ static void run_recipe(struct execution *x, const struct ready *ready)
 	if (undo) {
 		undo_run(x);
 	} else if (wanted(x)) {
+		const bool stage = x->order->mode == ORDER_STAGE;
+
 		steps_run(x);
-		if (x->stop == STOP_NOT)
+		if (x->stop == STOP_NOT && !stage)
 			due_run(x);
-		if (x->stop == STOP_NOT && x->order->mode != ORDER_PLAN)
+		if (x->stop == STOP_NOT && !stage && x->order->mode != ORDER_PLAN)
 			checks_run(x);
 		if (x->stop == STOP_NOT && !x->dry)
 			repeat_judge(x, ready->params);

@@ -3,8 +3,8 @@
  *
  * run.c drives recipes, recipes.c reads them, steps.c runs their steps (each
  * instance is a task), intent.c writes what is about to be done, batch.c applies
- * kinds together, due.c runs the handlers, undo.c takes back, past.c knows what
- * an interrupted run had done, checks.c is the validator, world.c what
+ * kinds together, stage.c only fetches what they need, due.c runs the handlers, undo.c takes back,
+ * past.c knows what an interrupted run had done, checks.c is the validator, world.c what
  * expressions see, events.c what is recorded.
  */
 #pragma once
@@ -163,6 +163,8 @@ void world_bind_item(struct execution *x, json_t *item); /* NULL unbinds */
 void world_set_step(struct execution *x, const char *as, enum step_result result, const char *why);
 /* A step that would change, for what later expressions may still believe. */
 void world_touch(struct execution *x, const struct task *t);
+/* "depends on step k (kind)", and rest. */
+const char *world_depends_on(struct execution *x, const struct touch *t, const char *rest);
 /* The reason with "depends on step k: " before it, when an earlier step would change. */
 const char *world_unknown_why(struct execution *x, const char *why);
 
@@ -202,8 +204,25 @@ void steps_stop_unknown(struct execution *x, struct task *t);
 int steps_reboot(struct execution *x, struct task *t, struct err *err);
 
 /* --- batch.c --- */
+#define BATCH_MAX 512
+
+/* Instances whose kind takes them together. */
+struct batch {
+	struct task *tasks[BATCH_MAX]; /* the first is the caller's, the others of the batch */
+	json_t *lists[BATCH_MAX];      /* of each, which the items point into */
+	unsigned n;
+};
+/* first, and what goes along with it; batch_done frees. */
+struct batch *batch_gather(struct execution *x, struct task *first);
+/* Their arguments, borrowed; how many. */
+unsigned batch_args(const struct batch *b, const json_t *args[static BATCH_MAX]);
+void batch_done(struct batch *b);
 /* first differs and its kind is batched: gathers, applies and settles. */
 void batch_run(struct execution *x, struct task *first);
+
+/* --- stage.c --- */
+/* first differs: what an apply of it would need is fetched. */
+void stage_run(struct execution *x, struct task *first);
 
 /* --- due.c --- */
 int due_load(struct execution *x, struct err *err);

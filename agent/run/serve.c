@@ -214,8 +214,8 @@ static int obey(struct session *s, struct err *err)
 	case ORDER_PLAN:
 	case ORDER_APPLY:
 	case ORDER_CHECK:
-		break;
 	case ORDER_STAGE:
+		break;
 	case ORDER_EVIDENCE:
 		return err_set(err, E_UNSUPPORTED, "this agent does not know '%s'",
 			order_mode_name(s->order.mode));

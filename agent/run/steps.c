@@ -196,7 +196,9 @@ static void run_task(struct execution *x, struct task *t)
 		events_hash(x, t);
 	if (past_settle(x, t))
 		return;
-	if (x->dry || t->verdict == RESULT_OK || t->verdict == RESULT_SKIPPED)
+	if (x->order->mode == ORDER_STAGE && t->verdict == RESULT_CHANGED)
+		stage_run(x, t);
+	else if (x->dry || t->verdict == RESULT_OK || t->verdict == RESULT_SKIPPED)
 		foretell(x, t);
 	else if (t->verdict == RESULT_UNKNOWN)
 		steps_stop_unknown(x, t);

@@ -136,7 +136,7 @@ static const struct touch *find_touch(
 	return NULL;
 }
 
-static const char *depends_on(struct execution *x, const struct touch *t, const char *rest)
+const char *world_depends_on(struct execution *x, const struct touch *t, const char *rest)
 {
 	if (x->recipe && strcmp(t->recipe, x->recipe->name) == 0)
 		return arena_printf(x->arena, "depends on step %u (%s)%s", t->step, t->kind, rest);
@@ -152,7 +152,7 @@ static int probe(
 
 	if (!t)
 		return step_probe(&x->step_env, name, args, out, err);
-	*out = value_unknown(depends_on(x, t, ""));
+	*out = value_unknown(world_depends_on(x, t, ""));
 	return 0;
 }
 
@@ -228,5 +228,6 @@ const char *world_unknown_why(struct execution *x, const char *why)
 {
 	if (!x->dry || x->touched.n == 0 || str_starts(str_of(why), "depends on step "))
 		return arena_strdup(x->arena, why);
-	return depends_on(x, &x->touched.at[x->touched.n - 1], arena_printf(x->arena, ": %s", why));
+	return world_depends_on(
+		x, &x->touched.at[x->touched.n - 1], arena_printf(x->arena, ": %s", why));
 }

@@ -180,18 +180,27 @@ int apt_update(const struct step_env *env, const char *only, struct err *err)
 	return rc;
 }
 
-static void make_argv(struct argv *argv, struct transaction *t, bool simulate, bool ignore_hold)
+enum deed {
+	DEED_SIMULATE,
+	DEED_FETCH,
+	DEED_INSTALL
+};
+
+static void make_argv(struct argv *argv, struct transaction *t, enum deed deed, bool ignore_hold)
 {
 	*vec_push(argv) = "apt-get";
-	*vec_push(argv) = simulate ? "-s" : "-q";
+	*vec_push(argv) = deed == DEED_SIMULATE ? "-s" : "-q";
+	if (deed == DEED_FETCH)
+		*vec_push(argv) = "--download-only";
 	for (size_t i = 0; i < sizeof APT_OPTIONS / sizeof APT_OPTIONS[0]; i++)
 		*vec_push(argv) = APT_OPTIONS[i];
 	*vec_push(argv) = "-o";
 	*vec_push(argv) = arena_printf(t->arena, "DPkg::Lock::Timeout=%" PRId64, t->wait);
-	/* In a simulation, to learn what would be changed; that is judged then. */
-	if (simulate || t->downgrade)
+	/* In a simulation, to learn what would be changed; that is judged then, so it may be
+	   fetched. */
+	if (deed != DEED_INSTALL || t->downgrade)
 		*vec_push(argv) = "--allow-downgrades";
-	if (simulate)
+	if (deed != DEED_INSTALL)
 		*vec_push(argv) = "--allow-change-held-packages";
 	if (ignore_hold)
 		*vec_push(argv) = "--ignore-hold";
@@ -287,7 +296,7 @@ static int simulate_once(const struct step_env *env, struct transaction *t, bool
 	int rc = 0;
 
 	*again = false;
-	make_argv(&argv, t, true, ignore_hold);
+	make_argv(&argv, t, DEED_SIMULATE, ignore_hold);
 	if (add_words(env, t, &argv, err))
 		rc = tool_run(env, argv.at, APT_ENV, APT_UPDATE_TIMEOUT, &res, err);
 	else
@@ -316,6 +325,7 @@ static int simulate(
 	struct err first;
 	int rc = 0;
 
+	t->ignore_hold = false;
 	if (fresh)
 		rc = apt_update(env, NULL, err);
 	if (rc == 0)
@@ -330,6 +340,7 @@ static int simulate(
 	/* A held package may be in the way: then it shall be named. */
 	first = *err;
 	rc = simulate_once(env, t, true, out, &again, err);
+	t->ignore_hold = rc == 0;
 	if (rc < 0)
 		*err = first;
 	return rc < 0 ? -E_CONFLICT : 0;
@@ -381,22 +392,36 @@ static int space(const struct step_env *env, const struct plan *plan, struct err
 
 /* --- the change --- */
 
-static int install(const struct step_env *env, struct transaction *t, struct err *err)
+static int install(const struct step_env *env, struct transaction *t, enum deed deed, bool *stale,
+	struct err *err)
 {
 	struct argv argv = VEC_INIT;
 	struct proc_result res;
 	int rc = 1;
 
-	make_argv(&argv, t, false, false);
+	/* What was judged is fetched; for the change itself holds have been lifted. */
+	make_argv(&argv, t, deed, deed == DEED_FETCH && t->ignore_hold);
 	if (add_words(env, t, &argv, err))
 		rc = tool_run(env, argv.at, APT_ENV, CHANGE_TIMEOUT, &res, err);
 	vec_done(&argv);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
+	*stale = !proc_ok(&res) && lists_are_old(&res);
 	if (!proc_ok(&res))
-		rc = apt_explain("install", &res, err);
+		rc = apt_explain(
+			deed == DEED_FETCH ? "--download-only install" : "install", &res, err);
 	proc_result_done(&res);
 	return rc;
+}
+
+static int fetch(const struct step_env *env, struct transaction *t, bool *stale, struct err *err)
+{
+	return install(env, t, DEED_FETCH, stale, err);
+}
+
+static int refresh(const struct step_env *env, struct err *err)
+{
+	return apt_update(env, NULL, err);
 }
 
 static int purge(const struct step_env *env, struct transaction *t, struct err *err)
@@ -431,7 +456,8 @@ static int purge(const struct step_env *env, struct transaction *t, struct err *
 
 static int commit(const struct step_env *env, struct transaction *t, struct err *err)
 {
-	int rc = install(env, t, err);
+	bool stale;
+	const int rc = install(env, t, DEED_INSTALL, &stale, err);
 
 	return rc < 0 ? rc : purge(env, t, err);
 }
@@ -505,6 +531,8 @@ const struct packager PACKAGER_APT = {
 	.ready = ready,
 	.simulate = simulate,
 	.space = space,
+	.fetch = fetch,
+	.refresh = refresh,
 	.commit = commit,
 	.set_holds = set_holds,
 };

@@ -35,6 +35,7 @@ static const struct {
 } MEANINGS[] = {
 	{"No space left on device", E_NOSPACE, "free some space, e.g. by 'dnf clean packages'"},
 	{"more space needed on the", E_NOSPACE, "free some space, e.g. by 'dnf clean packages'"},
+	{"Failed to download metadata", E_NET, "check the mirrors in /etc/yum.repos.d"},
 	{"Unable to find a match", E_NOTFOUND, "is its repository configured? see 'dnf list NAME'"},
 	{"No match for argument", E_NOTFOUND, "is its repository configured? see 'dnf list NAME'"},
 	{"filtered out by exclude", E_DENIED, "see 'dnf versionlock list' and 'excludepkgs'"},
@@ -43,7 +44,6 @@ static const struct {
 	{"Public key for", E_VERIFY, "give the 'repo' step the repository's key"},
 	{"repomd.xml GPG signature", E_VERIFY, "give the 'repo' step the repository's key"},
 	{"hecksum", E_VERIFY, "the mirror was in the middle of an update: try later"},
-	{"Failed to download metadata", E_NET, "check the mirrors in /etc/yum.repos.d"},
 	{"Cannot download", E_NET, "check the mirrors in /etc/yum.repos.d"},
 	{"exit_on_lock", E_BUSY, "another dnf is at work, see 'ps -ef'"},
 	{"conflicting requests", E_CONFLICT, "see 'dnf --assumeno install NAME' on the node"},
@@ -271,8 +271,39 @@ static int write_script(const struct step_env *env, struct arena *a,
 	return rc < 0 ? rc : fs_replace(env->root, SCRIPT, buf_str(&text), 0600, 0, 0, err);
 }
 
+enum deed {
+	DEED_SIMULATE,
+	DEED_FETCH,
+	DEED_INSTALL
+};
+
+/* Lists that cannot be fetched anew are good enough when all that is needed was fetched before. */
+static int run_online_or_not(
+	const struct step_env *env, struct argv *argv, struct proc_result *res, struct err *err)
+{
+	const int rc = run(env, argv, res, err);
+	struct proc_result again;
+
+	if (rc < 0 || proc_ok(res) ||
+		str_find_str(buf_str(&res->out), STR_LIT("Failed to download metadata")) ==
+			STR_NONE)
+		return rc;
+	argv->at[argv->n - 1] = "--cacheonly";
+	*vec_push(argv) = NULL;
+	if (run(env, argv, &again, NULL) < 0)
+		return rc;
+	/* What is wanted was not fetched before: then the mirror is what is to be told of. */
+	if (str_find_str(buf_str(&again.out), STR_LIT("Error:")) != STR_NONE) {
+		proc_result_done(&again);
+		return rc;
+	}
+	proc_result_done(res);
+	*res = again;
+	return rc;
+}
+
 /* rc 1: there was nothing to ask dnf for. */
-static int run_groups(const struct step_env *env, struct transaction *t, bool simulate,
+static int run_groups(const struct step_env *env, struct transaction *t, enum deed deed,
 	struct proc_result *res, struct err *err)
 {
 	struct names groups[GROUPS] = {VEC_INIT, VEC_INIT, VEC_INIT};
@@ -283,8 +314,11 @@ static int run_groups(const struct step_env *env, struct transaction *t, bool si
 
 	for (size_t g = 0; g < GROUPS; g++)
 		used += groups[g].n > 0;
-	base_argv(env, t->arena, !simulate, &argv);
-	*vec_push(&argv) = simulate ? "--assumeno" : "-y";
+	/* Locks are judged by the simulation, and lifted only for the change itself. */
+	base_argv(env, t->arena, deed == DEED_INSTALL, &argv);
+	*vec_push(&argv) = deed == DEED_SIMULATE ? "--assumeno" : "-y";
+	if (deed == DEED_FETCH)
+		*vec_push(&argv) = "--downloadonly";
 	if (rc == 0 && used > 1) {
 		rc = write_script(env, t->arena, groups, &script, err);
 		*vec_push(&argv) = "shell";
@@ -298,7 +332,7 @@ static int run_groups(const struct step_env *env, struct transaction *t, bool si
 	}
 	*vec_push(&argv) = NULL;
 	if (rc == 0)
-		rc = used == 0 ? 1 : run(env, &argv, res, err);
+		rc = used == 0 ? 1 : run_online_or_not(env, &argv, res, err);
 	if (used > 1)
 		fs_remove(env->root, SCRIPT, false, NULL);
 	for (size_t g = 0; g < GROUPS; g++)
@@ -330,7 +364,7 @@ static int simulate(
 {
 	struct proc_result res;
 	struct str said;
-	int rc = run_groups(env, t, true, &res, err);
+	int rc = run_groups(env, t, DEED_SIMULATE, &res, err);
 
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
@@ -343,6 +377,26 @@ static int simulate(
 	return rc < 0 ? rc : fill_from(env, t->arena, out, err);
 }
 
+static int fetch(const struct step_env *env, struct transaction *t, bool *stale, struct err *err)
+{
+	struct proc_result res;
+	int rc = run_groups(env, t, DEED_FETCH, &res, err);
+
+	*stale = false; /* dnf sees to its lists by itself */
+	if (rc != 0)
+		return rc < 0 ? rc : 0;
+	if (!proc_ok(&res) || passed_over(&res))
+		rc = explain("--downloadonly install", &res, err);
+	proc_result_done(&res);
+	return rc;
+}
+
+static int refresh(const struct step_env *env, struct err *err)
+{
+	(void)env, (void)err;
+	return 0;
+}
+
 static int commit(const struct step_env *env, struct transaction *t, struct err *err)
 {
 	struct proc_result res;
@@ -350,7 +404,7 @@ static int commit(const struct step_env *env, struct transaction *t, struct err 
 	int rc;
 
 	buf_init(&scriptlets, 200);
-	rc = run_groups(env, t, false, &res, err);
+	rc = run_groups(env, t, DEED_INSTALL, &res, err);
 	if (rc != 0)
 		return rc < 0 ? rc : 0;
 	dnf_plan_scriptlets(buf_str(&res.out), &scriptlets);
@@ -492,6 +546,8 @@ const struct packager PACKAGER_DNF = {
 	.ready = ready,
 	.simulate = simulate,
 	.space = space,
+	.fetch = fetch,
+	.refresh = refresh,
 	.commit = commit,
 	.set_holds = set_holds,
 };

@@ -17,9 +17,11 @@
 #include "agent/step/keep.h"
 #include "agent/step/kinds.h"
 #include "agent/step/report.h"
+#include "agent/step/staged.h"
 
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>
@@ -398,7 +400,9 @@ static int download(struct step_env *env, const struct wish *w, struct err *err)
 	AUTO_FD fd = open_part(env, part, err);
 	if (fd < 0)
 		return fd;
-	rc = fetch_get(&w->order, fd, &got, err);
+	rc = staged_take(env, w->order.sha256, fd, err);
+	if (rc == 0)
+		rc = fetch_get(&w->order, fd, &got, err);
 	if (rc < 0) {
 		err_wrap(err, "'%s'", w->path);
 		/* bytes that are wrong or too many are of no use to the next try */
@@ -409,10 +413,39 @@ static int download(struct step_env *env, const struct wish *w, struct err *err)
 	return put_in_place(env, w, fd, part, err);
 }
 
-static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
+/* The file has the content already; only owner or mode may differ. */
+static bool is_there(const struct step_env *env, const struct wish *w)
 {
 	char hex[HASH_HEX] = "";
 	struct stat st;
+
+	return fs_stat(env->root, w->path, false, &st, NULL) == 0 && S_ISREG(st.st_mode) &&
+	       read_file_hash(env, w, hex, NULL) == 0 && strcmp(hex, w->order.sha256) == 0;
+}
+
+static int stage(struct step_env *env, const json_t *const *args, unsigned n,
+	struct step_report *rep, struct err *err)
+{
+	uint64_t bytes = 0, sum = 0;
+	struct wish w;
+	int rc = 0;
+
+	for (unsigned i = 0; rc == 0 && i < n; i++) {
+		rc = read_args(env, args[i], &w, rep, err);
+		if (rc < 0 || w.absent || is_there(env, &w))
+			continue;
+		rc = staged_fetch(env, &w.order, &bytes, err);
+		sum += bytes;
+		if (rc < 0)
+			err_wrap(err, "'%s'", w.path);
+	}
+	if (rc == 0)
+		snprintf(rep->why, sizeof rep->why, "%" PRIu64 " bytes fetched", sum);
+	return rc;
+}
+
+static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
+{
 	struct wish w;
 	int rc = read_args(env, args, &w, rep, err);
 
@@ -422,8 +455,7 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 		return rc;
 	if (w.absent)
 		return fs_remove(env->root, w.path, false, err);
-	if (fs_stat(env->root, w.path, false, &st, NULL) == 0 && S_ISREG(st.st_mode) &&
-		read_file_hash(env, &w, hex, NULL) == 0 && strcmp(hex, w.order.sha256) == 0)
+	if (is_there(env, &w))
 		return attr_apply(env, w.path, &w.attr, err);
 	return download(env, &w, err);
 }
@@ -512,4 +544,10 @@ static int undo(struct step_env *env, const json_t *args, const json_t *old, con
 }
 
 const struct step_ops STEP_DOWNLOAD = {
-	.kind = "download", .check = check, .apply = apply, .before = before, .undo = undo};
+	.kind = "download",
+	.check = check,
+	.apply = apply,
+	.stage = stage,
+	.before = before,
+	.undo = undo,
+};

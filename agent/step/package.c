@@ -13,6 +13,7 @@
 #include "agent/step/packager.h"
 #include "agent/step/report.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define NAMES_MAX    2000
@@ -452,10 +453,36 @@ static int apply_all(struct step_env *env, const json_t *const *args, unsigned n
 	return rc;
 }
 
+static int stage(struct step_env *env, const json_t *const *args, unsigned n,
+	struct step_report *rep, struct err *err)
+{
+	const struct packager *p = packager_find(env, err);
+	struct transaction t;
+	bool repair = false;
+	unsigned here = 0;
+	int rc;
+
+	if (!p)
+		return -E_UNSUPPORTED;
+	transaction_init(&t);
+	rc = gather(env, p, &t, args, n, &repair, err);
+	if (rc == 0 && repair && t.items.n > 0)
+		rc = err_set(err, E_STATE,
+			"what a repair will leave cannot be told, so nothing can be fetched ahead");
+	if (rc == 0 && t.items.n > 0)
+		rc = transaction_stage(env, p, &t, &here, rep, err);
+	if (rc == 0)
+		snprintf(rep->why, sizeof rep->why, "%u package%s fetched", here,
+			here == 1 ? "" : "s");
+	transaction_done(&t);
+	return rc;
+}
+
 const struct step_ops STEP_PACKAGE = {
 	.kind = "package",
 	.check = check,
 	.apply_all = apply_all,
+	.stage = stage,
 	.before = package_before,
 	.undo = package_undo,
 };

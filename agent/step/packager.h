@@ -55,7 +55,7 @@ struct transaction {
 	struct package_items items;
 	struct names allow_remove; /* names, '*' and '?' stand for any */
 	bool downgrade, override_holds;
-	bool fresh_lists; /* the lists were fetched in this transaction */
+	bool ignore_hold; /* the simulation found no way but past a hold */
 	int64_t wait;     /* seconds for a lock */
 };
 
@@ -95,6 +95,11 @@ struct packager {
 	int (*simulate)(const struct step_env *env, struct transaction *t, struct plan *out,
 		struct err *err);
 	int (*space)(const struct step_env *env, const struct plan *plan, struct err *err);
+	/* Brings what the change needs into the package manager's own cache, digests verified.
+	 *stale: it failed because the lists are older than what the mirror has. */
+	int (*fetch)(
+		const struct step_env *env, struct transaction *t, bool *stale, struct err *err);
+	int (*refresh)(const struct step_env *env, struct err *err); /* the lists */
 	int (*commit)(const struct step_env *env, struct transaction *t, struct err *err);
 	int (*set_holds)(
 		const struct step_env *env, const struct names *names, bool held, struct err *err);
@@ -110,6 +115,10 @@ void transaction_done(struct transaction *t);
 /* Applies the items; their holds too. */
 int transaction_run(const struct step_env *env, const struct packager *p, struct transaction *t,
 	struct step_report *rep, struct err *err);
+/* Judges the change as transaction_run does and fetches what it needs; no package, hold or mark is
+ * touched. *n: how many packages it would install. */
+int transaction_stage(const struct step_env *env, const struct packager *p, struct transaction *t,
+	unsigned *n, struct step_report *rep, struct err *err);
 /* E_STATE naming what is half-way, unless it was left so by our own transaction (then *ours). */
 int transaction_check_sound(const struct step_env *env, const struct packager *p, bool *ours,
 	struct step_report *rep, struct err *err);

@@ -74,10 +74,11 @@ struct step_ops {
 	/* For batched kinds: several argument sets in one transaction; then apply is NULL. */
 	int (*apply_all)(struct step_env *env, const json_t *const *args, unsigned n,
 		struct step_report *rep, struct err *err);
-	/* Fetches and verifies what apply would need, so that apply needs no network and no time
-	   for it; changes nothing else. NULL: nothing can be fetched ahead. */
-	int (*stage)(
-		struct step_env *env, const json_t *args, struct step_report *rep, struct err *err);
+	/* Fetches and verifies what an apply of these argument sets (of one transaction for batched
+	   kinds, else one) would need, so that it needs no network and no time for that; changes
+	   nothing else. rep.why: what is here now. NULL: nothing can be fetched ahead. */
+	int (*stage)(struct step_env *env, const json_t *const *args, unsigned n,
+		struct step_report *rep, struct err *err);
 	/* *out: a new reference, NULL when there is nothing to bring back. */
 	int (*before)(struct step_env *env, const json_t *args, json_t **out, struct err *err);
 	/* before and after may be NULL. A kind without undo cannot be taken back and says so. */

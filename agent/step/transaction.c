@@ -473,6 +473,50 @@ static int change(const struct step_env *env, const struct packager *p, struct t
 	return rc;
 }
 
+static int fetch(const struct step_env *env, const struct packager *p, struct transaction *t,
+	const struct holds *ours, unsigned *n, bool *stale, struct err *err)
+{
+	struct names held = VEC_INIT;
+	struct plan plan = VEC_INIT;
+	int rc = p->simulate(env, t, &plan, err);
+
+	if (rc == 0)
+		rc = judge(env, p, t, &plan, ours, &held, err);
+	if (rc == 0)
+		rc = p->fetch(env, t, stale, err);
+	*n = 0;
+	vec_each(&plan, struct planned, one)
+		*n += one->to != NULL;
+	vec_done(&held);
+	vec_done(&plan);
+	return rc;
+}
+
+int transaction_stage(const struct step_env *env, const struct packager *p, struct transaction *t,
+	unsigned *n, struct step_report *rep, struct err *err)
+{
+	struct holds ours = VEC_INIT;
+	bool half_way, stale = false;
+	int rc = p->ready(env, t->wait, err);
+
+	*n = 0;
+	if (rc == 0)
+		rc = transaction_check_sound(env, p, &half_way, rep, err);
+	if (rc == 0)
+		rc = holds_load(env, &ours, err);
+	if (rc == 0 && changes_packages(t))
+		rc = fetch(env, p, t, &ours, n, &stale, err);
+	if (rc < 0 && stale) {
+		rc = p->refresh(env, err);
+		if (rc == 0)
+			rc = fetch(env, p, t, &ours, n, &stale, err);
+	}
+	if (rc == -E_DENIED)
+		rep->denied = true;
+	holds_done(&ours);
+	return rc;
+}
+
 int transaction_run(const struct step_env *env, const struct packager *p, struct transaction *t,
 	struct step_report *rep, struct err *err)
 {

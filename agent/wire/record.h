@@ -11,6 +11,8 @@
  *	step       recipe, step, item, name, kind, state, why, hint, diff, took_us, after; never for
  *	           an unchanged or skipped step, unless it has something to tell (then "ok"). In a
  *	           plan "changed" means that it would change. always: true: it differs by nature
+ *	stage      as step: what an apply would need was fetched (why), or could not be; on the link
+ *	           only. Of steps taken together one record, of the first
  *	handler    recipe, handler, state, why, hint, took_us
  *	check      recipe, name, state, why, hint; only when it failed, or could not be told
  *	undo       recipe, step, name, kind, entry, state, why, hint; what became of one remembered

@@ -1,6 +1,6 @@
 /*
- * execute [undo|resume] ROOT STATE RECIPES RUN NAME... - one run without a session, for fault
- * injection. "execute fetch" is the process that downloads, as the agent has it.
+ * execute [undo|resume|stage] ROOT STATE RECIPES RUN NAME... - one run without a session, for
+ * fault injection. "execute fetch" is the process that downloads, as the agent has it.
  *
  * Prints the run's state and reason ("rebooting" when the node is to restart); the status is 0 for
  * ok, changed and rebooting, 1 for anything else, 3 when the run could not begin.
@@ -89,7 +89,9 @@ int main(int argc, char **argv)
 		ask.mode = ORDER_UNDO;
 	else if (argc > 1 && strcmp(argv[1], "resume") == 0)
 		ask.resume = true;
-	at += ask.resume || ask.mode == ORDER_UNDO;
+	else if (argc > 1 && strcmp(argv[1], "stage") == 0)
+		ask.mode = ORDER_STAGE;
+	at += ask.resume || ask.mode != ORDER_APPLY;
 	if (argc < at + 5)
 		return 2;
 	ask.words = &argv[at];

@@ -3,7 +3,7 @@
  *
  * package: "installed" is the list of names in the file ROOT/packages; each
  * transaction adds a line to ROOT/transactions. A name that begins with "bad"
- * fails, "ghost" is never installed.
+ * fails, "ghost" is never installed. What is staged adds a line to ROOT/staged.
  * command: shell is one word and an argument: "note X" adds a line to ROOT/log,
  * "fail", "deny", "slow", "kill", "lie" (differs for ever); "half X" writes X and is killed,
  * once: the second time it is only "note X".
@@ -132,8 +132,31 @@ static inline int fake_command_apply(
 	return fake_append(env->root, "log", line);
 }
 
-static const struct step_ops FAKE_PACKAGE = {
-	.kind = "package", .check = fake_package_check, .apply_all = fake_package_apply};
+/* "bad..." is held, "far..." is not known anywhere. */
+static inline int fake_package_stage(struct step_env *env, const json_t *const *args, unsigned n,
+	struct step_report *rep, struct err *err)
+{
+	char line[128];
+
+	for (unsigned k = 0; k < n; k++) {
+		const char *name = json_string_value(json_array_get(json_get(args[k], "names"), 0));
+
+		if (strncmp(name, "bad", 3) == 0) {
+			rep->denied = true;
+			return err_set(err, E_DENIED, "held by administrator: bad");
+		}
+		if (strncmp(name, "far", 3) == 0)
+			return err_set(err, E_NOTFOUND, "there is no package 'far'");
+	}
+	snprintf(rep->why, sizeof rep->why, "%u packages fetched", n);
+	snprintf(line, sizeof line, "%u steps\n", n);
+	return fake_append(env->root, "staged", line);
+}
+
+static const struct step_ops FAKE_PACKAGE = {.kind = "package",
+	.check = fake_package_check,
+	.apply_all = fake_package_apply,
+	.stage = fake_package_stage};
 static const struct step_ops FAKE_COMMAND = {
 	.kind = "command", .check = fake_command_check, .apply = fake_command_apply};
 

@@ -45,6 +45,73 @@ TEST(apt_installs_all_steps_in_one_transaction)
 	tree_done(&t);
 }
 
+static int stage_two(struct tree *t, const char *a, const char *b)
+{
+	json_t *x = tree_args(a), *y = tree_args(b);
+	const json_t *sets[] = {x, y};
+	int rc;
+
+	step_report_clear(&t->rep);
+	step_cache_forget(t->env.cache);
+	rc = step_find("package")->stage(&t->env, sets, 2, &t->rep, &t->err);
+	json_decref(x);
+	json_decref(y);
+	return rc;
+}
+
+TEST(apt_fetches_ahead_the_transaction_that_an_apply_would_run)
+{
+	struct tree t;
+
+	stand_in_init(&t, BASH);
+	assert_int_equal(
+		stage_two(&t, "{\"names\": [\"curl\", \"bash\"]}", "{\"names\": [\"jq=1.6\"]}"), 0);
+	assert_non_null(strstr(tree_read(&t, "log"),
+		"\napt-get -q --download-only -y --no-install-recommends -o "
+		"Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold -o "
+		"Dpkg::Use-Pty=0 -o APT::Cmd::Pattern-Only=true -o DPkg::Lock::Timeout=120 "
+		"--allow-downgrades --allow-change-held-packages install -- curl jq=1.6\n"));
+	assert_string_equal(t.rep.why, "2 packages fetched");
+	assert_string_equal(tree_read(&t, "var/lib/dpkg/status"), BASH);
+	assert_false(tree_has(&t, "var/lib/stoika-agent/packages-changing"));
+	tree_done(&t);
+}
+
+TEST(apt_refuses_ahead_what_an_apply_would_refuse)
+{
+	static const char HELD[] =
+		"Package: bash\nStatus: hold ok installed\nArchitecture: all\nVersion: 1\n\n";
+	struct tree t;
+
+	stand_in_init(&t, BASH);
+	tree_write(&t, "say-plan", "Inst curl (2 stable [all])\nRemv bash [1]\n");
+	assert_int_equal(
+		stage_two(&t, "{\"names\": [\"curl\"]}", "{\"names\": [\"jq\"]}"), -E_CONFLICT);
+	assert_non_null(strstr(t.err.msg, "this would also remove bash"));
+	tree_write(&t, "var/lib/dpkg/status", HELD);
+	tree_write(&t, "say-plan", "Inst curl (2 stable [all])\nInst bash [1] (2 stable [all])\n");
+	assert_int_equal(
+		stage_two(&t, "{\"names\": [\"curl\"]}", "{\"names\": [\"jq\"]}"), -E_DENIED);
+	assert_true(t.rep.denied);
+	assert_null(strstr(tree_read(&t, "log"), "apt-mark"));
+	assert_null(strstr(tree_read(&t, "log"), "--download-only"));
+	tree_write(&t, "var/lib/dpkg/status", HALF);
+	assert_int_equal(
+		stage_two(&t, "{\"names\": [\"curl\"]}", "{\"names\": [\"jq\"]}"), -E_STATE);
+	tree_done(&t);
+}
+
+TEST(apt_fetches_lists_again_when_the_mirror_has_moved_on)
+{
+	struct tree t;
+
+	stand_in_init(&t, BASH);
+	tree_write(&t, "say-gone", "1\n");
+	assert_int_equal(stage_two(&t, "{\"names\": [\"curl\"]}", "{\"names\": [\"jq\"]}"), 0);
+	assert_non_null(strstr(tree_read(&t, "log"), " update\napt-get -s -y"));
+	tree_done(&t);
+}
+
 TEST(apt_is_not_started_when_nothing_differs)
 {
 	struct tree t;

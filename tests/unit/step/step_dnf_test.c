@@ -9,6 +9,7 @@
 #include "agent/step/dnf_plan.h"
 #include "agent/step/rpm.h"
 #include "tests/unit/step/keys.h"
+#include "tests/unit/step/nginx.h"
 #include "tests/unit/step/tree.h"
 
 static void must(const char *const *argv)
@@ -139,6 +140,19 @@ static void install_and_versions(struct tree *t)
 	assert_non_null(strstr(t->err.msg, "no-such-thing"));
 }
 
+static int stage(struct tree *t, const char *text)
+{
+	json_t *a = tree_args(text);
+	const json_t *const sets[] = {a};
+	int rc;
+
+	step_cache_forget(t->env.cache);
+	step_report_clear(&t->rep);
+	rc = step_find("package")->stage(&t->env, sets, 1, &t->rep, &t->err);
+	json_decref(a);
+	return rc;
+}
+
 static void holds(struct tree *t)
 {
 	tree_converge(t, "package", "{\"names\": [\"gpu\"], \"hold\": true}");
@@ -222,6 +236,40 @@ TEST(dnf_keeps_packages_of_an_install_root)
 	removals(&t);
 	undo_of_an_install(&t);
 	failed_scriptlet(&t);
+	root_done(&t);
+}
+
+/* The server goes away between the two. */
+TEST(dnf_fetches_ahead_and_then_needs_no_network)
+{
+	static const char GPU[] = "{\"names\": [\"gpu=1.0\"]}";
+	char from[256], to[256], text[512];
+	struct nginx server;
+	struct tree t;
+
+	if (!nginx_start(&server))
+		skip();
+	build("gpu", "1.0", "");
+	build("extra", "1.0", "");
+	index_repo();
+	root_init(&t);
+	snprintf(from, sizeof from, "%s/repo", t_dir());
+	snprintf(to, sizeof to, "%s/repo", server.folder);
+	assert_int_equal(rename(from, to), 0);
+	snprintf(text, sizeof text,
+		"[site]\nname=site\nbaseurl=http://127.0.0.1:%u/repo\ngpgcheck=0\n"
+		"metadata_expire=0\nretries=1\n",
+		server.port);
+	tree_write(&t, "etc/yum.repos.d/stand-ins.repo", text);
+	assert_int_equal(stage(&t, "{\"names\": [\"no-such-thing\"]}"), -E_NOTFOUND);
+	assert_int_equal(stage(&t, GPU), 0);
+	assert_string_equal(t.rep.why, "1 package fetched");
+	assert_string_equal(installed(&t, "gpu"), "(absent)");
+	nginx_stop(&server);
+	if (tree_apply(&t, "package", "{\"names\": [\"extra\"]}") != -E_NET)
+		fail_msg("%s", t.err.msg);
+	tree_converge(&t, "package", GPU);
+	assert_string_equal(installed(&t, "gpu"), "1.0\n");
 	root_done(&t);
 }
 

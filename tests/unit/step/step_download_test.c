@@ -84,6 +84,65 @@ TEST(download_comes_and_is_taken_back)
 	tree_done(&t);
 }
 
+static int stage(struct tree *t, const char *text)
+{
+	json_t *a = tree_args(text);
+	const json_t *const sets[] = {a};
+	int rc;
+
+	step_report_clear(&t->rep);
+	rc = step_find("download")->stage(&t->env, sets, 1, &t->rep, &t->err);
+	json_decref(a);
+	return rc;
+}
+
+/* Also where its folder comes only with the apply. */
+TEST(download_is_fetched_ahead_and_then_needs_no_network)
+{
+	struct tree t;
+	char staged[128], away[512];
+
+	start(&t);
+	snprintf(staged, sizeof staged, "var/cache/stoika-agent/staged/%s", hex);
+	assert_int_equal(fs_remove(t.env.root, "srv", true, NULL), 0);
+	assert_int_equal(stage(&t, args("", "/files/good", NULL)), 0);
+	snprintf(away, sizeof away, "%d bytes fetched", SIZE);
+	assert_string_equal(t.rep.why, away);
+	assert_true(tree_has(&t, staged));
+	assert_false(tree_has(&t, "srv/f"));
+	/* again: nothing is fetched */
+	assert_int_equal(stage(&t, args("", "/files/none", NULL)), 0);
+	assert_string_equal(t.rep.why, "0 bytes fetched");
+	tree_mkdir(&t, "srv");
+	snprintf(away, sizeof away,
+		"{\"path\": \"/srv/f\", \"sha256\": \"%s\", \"retries\": 0, \"url\": "
+		"\"http://127.0.0.1:1/good\"}",
+		hex);
+	tree_converge(&t, "download", away);
+	assert_true(is_good(&t));
+	assert_false(tree_has(&t, staged));
+	/* what is there is not fetched for its mode */
+	assert_int_equal(stage(&t, args(", \"mode\": \"0600\"", "/files/none", NULL)), 0);
+	assert_int_equal(stage(&t, "{\"path\": \"/srv/f\", \"state\": \"absent\"}"), 0);
+	tree_done(&t);
+}
+
+TEST(download_ahead_of_wrong_bytes_fails_and_spoiled_ones_do_not_count)
+{
+	struct tree t;
+	char staged[128];
+
+	start(&t);
+	snprintf(staged, sizeof staged, "var/cache/stoika-agent/staged/%s", hex);
+	assert_int_equal(stage(&t, args("", "/files/wrong", NULL)), -E_VERIFY);
+	assert_non_null(strstr(t.err.msg, "'/srv/f'"));
+	assert_false(tree_has(&t, staged));
+	tree_write(&t, staged, "spoiled");
+	tree_converge(&t, "download", args("", "/files/good", NULL));
+	assert_true(is_good(&t));
+	tree_done(&t);
+}
+
 TEST(download_trusts_its_note_until_the_file_is_touched)
 {
 	struct tree t;
