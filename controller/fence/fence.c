@@ -371,14 +371,14 @@ static enum fence_act act_to_close(const struct fence *f, const struct fence_nod
 		return ACT_NONE;
 	if (v->state == FENCE_OPEN)
 		return ACT_CLOSE;
-	if (!v->ours)
+	if (!v->ours || v->rebooting)
 		return ACT_NONE;
-	if (v->state == FENCE_CLOSING && n->move != FENCE_WAIT && n->movable)
-		return ACT_MOVE;
-	if (n->want == WANT_REBOOT && f->can_reboot && !v->rebooting && !v->rebooted &&
-		v->state == FENCE_CLOSED)
-		return ACT_REBOOT;
-	return ACT_NONE;
+	if (v->state == FENCE_CLOSING)
+		return n->move != FENCE_WAIT && n->movable ? ACT_MOVE : ACT_NONE;
+	/* closed anew, it forgets that it was restarted: so it can be once more */
+	if (n->want == WANT_CLOSED)
+		return v->rebooted ? ACT_CLOSE : ACT_NONE;
+	return f->can_reboot && !v->rebooted ? ACT_REBOOT : ACT_NONE;
 }
 
 static enum fence_act act_of(const struct fence *f, const struct fence_node *n, int64_t now)

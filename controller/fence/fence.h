@@ -68,9 +68,9 @@ struct fence_view {
 	const char *reason; /* the scheduler's word, "" */
 	const char *by;     /* who closed it, "" */
 	unsigned jobs;
-	bool rebooting;      /* by the scheduler's own reboot */
-	bool rebooted;       /* that one is over; stays until it is opened */
-	int64_t at;          /* monotonic ns of the query's start, 0 never */
+	bool rebooting; /* by the scheduler's own reboot */
+	bool rebooted;  /* that one is over; until it is opened, or WANT_CLOSED is said again */
+	int64_t at;     /* monotonic ns of the query's start, 0 never */
 	const char *trouble; /* why what is wanted does not come about, ""; since trouble_since */
 	int64_t trouble_since;
 };

@@ -11,6 +11,8 @@
 #include "tests/unit/t.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 
 #define PLAY_MOST (20 * CLOCK_SEC)
 
@@ -38,6 +40,19 @@ static inline void play_read(const char *name, struct buf *out)
 		buf_add(out, chunk, n);
 	if (f)
 		fclose(f);
+}
+
+/* A recorded answer. */
+static inline void play_data(const char *name, struct buf *out)
+{
+	char chunk[4096], path[256];
+	size_t n;
+	snprintf(path, sizeof path, TEST_DIR "/data/%s", name);
+	FILE *f = fopen(path, "r");
+	assert_non_null(f);
+	while ((n = fread(chunk, 1, sizeof chunk, f)) > 0)
+		buf_add(out, chunk, n);
+	fclose(f);
 }
 
 /* How many calls hold the words. */

@@ -248,6 +248,63 @@ TEST(whoever_comes_next_goes_on_and_closes_nothing_twice)
 	fence_free(f);
 }
 
+TEST(closed_anew_it_can_be_restarted_once_more)
+{
+	play_clean();
+	play_write("nodes", "n1|DOWN||stoika:R1:reboot x : reboot issued : reboot complete|root\n"
+			    "n2|IDLE|||\nn3|IDLE|||\n");
+	struct fence *f = play_new(FENCE_SLURM, "R1");
+	fence_want(f, 0, WANT_REBOOT, "x");
+	PLAY_UNTIL(f, fence_look(f, 0)->rebooted);
+	fence_want(f, 0, WANT_CLOSED, "back");
+	PLAY_UNTIL(f, !fence_look(f, 0)->rebooted);
+	assert_true(fence_is_closed(fence_look(f, 0)));
+	fence_want(f, 0, WANT_REBOOT, "back");
+	PLAY_UNTIL(f, fence_look(f, 0)->rebooting);
+	assert_int_equal(play_calls("reason=stoika:R1:reboot back n1"), 1);
+	fence_free(f);
+}
+
+/* Recorded from Slurm 22.05: names and paths changed. */
+TEST(a_real_answer_is_read)
+{
+	static const struct {
+		enum fence_state state;
+		bool ours;
+		const char *reason;
+	} all[] = {
+		{FENCE_CLOSED, false, "disk \"sda\" dying [ticket 7], \xe2\x89\xa5 3 errors"},
+		{FENCE_DOWN, false, "stoika:R2 other run"},
+		{FENCE_CLOSED, true, "stoika:R1 driver 595"},
+		{FENCE_CLOSING, true, "stoika:R1 driver 595"},
+	};
+	static const char *const names[] = {"n1", "n2", "n3", "n4"};
+	const struct fence_opts o = {.kind = FENCE_SLURM, .mark = "R1"};
+	struct fence *f = NULL;
+	struct err err = {0};
+	AUTO_BUF text;
+	buf_init(&text, 1u << 20);
+	play_data("slurm-22.05.txt", &text);
+	assert_int_equal(fence_new(&o, names, 4, &f, &err), 0);
+	if (fence_read_slurm(f, buf_str(&text), 1, &err))
+		fail_msg("%s", err.msg);
+	for (size_t i = 0; i < 4; i++) {
+		assert_int_equal(fence_look(f, i)->state, all[i].state);
+		assert_int_equal(fence_look(f, i)->ours, all[i].ours);
+		assert_string_equal(fence_look(f, i)->reason, all[i].reason);
+	}
+	buf_clear(&text);
+	play_data("config-22.05.txt", &text);
+	assert_int_equal(FENCE_SLURM_OPS.read(f, ACT_ABOUT, buf_str(&text), 1, &err), 0);
+	assert_true(fence_can_reboot(f));
+	buf_clear(&text);
+	play_data("squeue-22.05.txt", &text);
+	f->batch[f->n_batch++] = 3;
+	assert_int_equal(FENCE_SLURM_OPS.read(f, ACT_JOBS, buf_str(&text), 1, &err), 0);
+	assert_int_equal(fence_look(f, 3)->jobs, 1);
+	fence_free(f);
+}
+
 TEST(nodes_cannot_be_restarted_without_a_program_for_it)
 {
 	play_clean();
