@@ -90,6 +90,24 @@ int store_rollout_moves(struct store *s, struct arena *a, const char *run, int64
 int store_rollout_moves_after(struct store *s, struct arena *a, const char *run, int64_t after,
 	struct rollout_moves *out, struct err *err);
 
+/* The orders a node was given: its results in the parts of the rollout, in the order they began. */
+struct rollout_order {
+	const char *run, *mode; /* "R-apply-2", "apply" */
+	int64_t started;        /* of the part, wall ns */
+	struct node_result result;
+};
+struct rollout_orders vec(struct rollout_order);
+int store_rollout_orders(struct store *s, struct arena *a, const char *run, int64_t node,
+	struct rollout_orders *out, struct err *err);
+/* Journal records of the node in all parts; at most STORE_EVENTS_MAX, the newest of them. */
+struct rollout_event {
+	const char *run; /* the part */
+	json_t *record;  /* a new reference, the caller's */
+};
+struct rollout_events vec(struct rollout_event);
+int store_rollout_events(struct store *s, struct arena *a, const char *run, int64_t node,
+	struct rollout_events *out, struct err *err);
+
 /* Files beside the database: DB-folder/evidence/RUN/NODE/NAME, all three names by str_is_name. */
 #define EVIDENCE_BYTES_MAX ((size_t)4 << 20) /* of one file */
 #define EVIDENCE_FILES_MAX 64                /* of a node in one run */

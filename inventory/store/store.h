@@ -173,13 +173,14 @@ struct run_rows vec(struct run_row);
 int store_run_add(struct store *s, const struct run_row *r, struct err *err);
 int store_run_end(
 	struct store *s, const char *id, const char *state, const char *plan_hash, struct err *err);
-/* Newest first. */
+/* Newest first; the parts of a rollout (NAME-MODE of rollout NAME) are left out. */
 int store_runs(
 	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err);
-/* The same without counts, for which all results of each run would be read. */
+/* The same with the parts of rollouts, without counts: not all results are read. */
 int store_runs_bare(
 	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err);
-/* "last" is the newest; a unique prefix will do. E_NOTFOUND, E_CONFLICT. */
+/* "last" is the newest; a unique prefix will do. The part of a rollout must be named in full.
+ * E_NOTFOUND, E_CONFLICT. */
 int store_run_find(
 	struct store *s, struct arena *a, const char *id, struct run_row *out, struct err *err);
 

@@ -35,6 +35,7 @@ enum store_part {
 	PART_ORDER,
 	PART_ROLLOUT,
 	PART_ROLLOUT_NODE,
+	PART_ROLLOUT_PART,
 	PART_EVIDENCE,
 	PART_N
 };
@@ -115,6 +116,11 @@ struct put {
 void put_find_same(struct put *p);
 /* Fills vars of each row from its layers. */
 int store_sum_vars(struct arena *a, struct node_rows *rows, struct err *err);
+/* One row of node_results; col: the first of RESULT_COLUMNS. */
+#define RESULT_COLUMNS                                                              \
+	"c.node_id, c.node_name, c.state, c.counts, c.plan_hash, c.reason, c.hint," \
+	" c.took_ns, c.agent_pass_ns, c.agent_process_ns"
+void read_result(struct query *q, int col, struct arena *a, struct node_result *r);
 /* The only site, for a caller who names none. */
 int store_only_site(struct store *s, struct arena *a, const char **name, struct err *err);
 /* The site's row: its name, its file and its id. */

@@ -16,6 +16,7 @@ enum {
 	ADD,
 	END,
 	LIST,
+	ALL,
 	NEWEST,
 	BY_PREFIX,
 	COUNTS,
@@ -26,15 +27,20 @@ enum {
 	EVENTS
 };
 static const char *const SQL[] = {
+	/* "NAME-apply" is a part of rollout NAME: '.' is the character behind '-' */
 	[ADD] = "INSERT INTO runs (name, mode, recipes, nodes, started_by, state, plan_hash,"
-		" bundle, started_ns, ended_ns, n_nodes) VALUES (:name, :mode, :recipes, :nodes,"
-		" :by, :state, :plan, :bundle, :started, :ended, :n)",
+		" bundle, started_ns, ended_ns, n_nodes, of_run) VALUES (:name, :mode, :recipes,"
+		" :nodes, :by, :state, :plan, :bundle, :started, :ended, :n,"
+		" (SELECT o.run_id FROM rollouts o JOIN runs w ON w.id = o.run_id"
+		" WHERE :name > w.name || '-' AND :name < w.name || '.'))",
 	[END] = "UPDATE runs SET state = :state, ended_ns = :now,"
 		" plan_hash = COALESCE(:plan, plan_hash) WHERE name = :name",
-	[LIST] = RUN_COLUMNS "ORDER BY started_ns DESC, id DESC LIMIT :limit",
-	[NEWEST] = RUN_COLUMNS "ORDER BY started_ns DESC, id DESC LIMIT 1",
+	[LIST] = RUN_COLUMNS "WHERE of_run IS NULL ORDER BY started_ns DESC, id DESC LIMIT :limit",
+	[ALL] = RUN_COLUMNS "ORDER BY started_ns DESC, id DESC LIMIT :limit",
+	[NEWEST] = RUN_COLUMNS "WHERE of_run IS NULL ORDER BY started_ns DESC, id DESC LIMIT 1",
 	/* an exact name comes first */
-	[BY_PREFIX] = RUN_COLUMNS "WHERE name >= :from AND name < :to ORDER BY name LIMIT 4",
+	[BY_PREFIX] = RUN_COLUMNS "WHERE name >= :from AND name < :to"
+				  " AND (of_run IS NULL OR name = :from) ORDER BY name LIMIT 4",
 	[COUNTS] = "SELECT c.state, count(*) FROM node_results c JOIN runs r ON r.id = c.run_id"
 		   " WHERE r.name = :run GROUP BY c.state",
 	[RESULT_PUT] =
@@ -47,10 +53,8 @@ static const char *const SQL[] = {
 		" reason = excluded.reason, hint = excluded.hint, took_ns = excluded.took_ns,"
 		" agent_pass_ns = excluded.agent_pass_ns,"
 		" agent_process_ns = excluded.agent_process_ns",
-	[RESULTS] =
-		"SELECT c.node_id, c.node_name, c.state, c.counts, c.plan_hash, c.reason,"
-		" c.hint, c.took_ns, c.agent_pass_ns, c.agent_process_ns FROM node_results c JOIN runs r ON r.id = c.run_id"
-		" WHERE r.name = :run",
+	[RESULTS] = "SELECT " RESULT_COLUMNS " FROM node_results c JOIN runs r ON r.id = c.run_id"
+		    " WHERE r.name = :run",
 	[EVENT_MARK] = "INSERT INTO event_marks (run_id, node_id, seq)"
 		       " VALUES ((SELECT id FROM runs WHERE name = :run), :node, :seq)"
 		       " ON CONFLICT (run_id, node_id) DO UPDATE SET seq = excluded.seq"
@@ -152,10 +156,10 @@ static int read_runs(struct query *q, struct arena *a, struct run_rows *out, str
 	return rc;
 }
 
-int store_runs_bare(
-	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err)
+static int list_runs(struct store *s, struct arena *a, unsigned which, unsigned limit,
+	struct run_rows *out, struct err *err)
 {
-	AUTO_QUERY q = query_start(s, PART_RUN, SQL, LIST);
+	AUTO_QUERY q = query_start(s, PART_RUN, SQL, which);
 	int rc;
 
 	query_int(&q, ":limit", limit ? (int64_t)limit : -1);
@@ -164,11 +168,17 @@ int store_runs_bare(
 	return rc;
 }
 
+int store_runs_bare(
+	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err)
+{
+	return list_runs(s, a, ALL, limit, out, err);
+}
+
 int store_runs(
 	struct store *s, struct arena *a, unsigned limit, struct run_rows *out, struct err *err)
 {
 	const size_t first = out->n;
-	int rc = store_runs_bare(s, a, limit, out, err);
+	int rc = list_runs(s, a, LIST, limit, out, err);
 
 	for (size_t i = first; rc == 0 && i < out->n; i++)
 		rc = read_counts(s, a, &out->at[i], err);
@@ -236,22 +246,22 @@ int store_result_put(struct store *s, const char *run, const struct node_result 
 	return query_run(&q, err);
 }
 
-static void read_result(struct query *q, struct arena *a, struct node_result *r)
+void read_result(struct query *q, int col, struct arena *a, struct node_result *r)
 {
 	AUTO_JSON counts = NULL;
 
 	*r = (struct node_result){
-		.node = query_get_int(q, 0),
-		.node_name = query_get_word(q, 1, a),
-		.state = result_parse(query_get_word(q, 2, a)),
-		.plan_hash = query_get_word(q, 4, a),
-		.reason = query_get_word(q, 5, a),
-		.hint = query_get_word(q, 6, a),
-		.took = query_get_int(q, 7),
-		.agent_pass = query_get_int(q, 8),
-		.agent_process = query_get_int(q, 9),
+		.node = query_get_int(q, col),
+		.node_name = query_get_word(q, col + 1, a),
+		.state = result_parse(query_get_word(q, col + 2, a)),
+		.plan_hash = query_get_word(q, col + 4, a),
+		.reason = query_get_word(q, col + 5, a),
+		.hint = query_get_word(q, col + 6, a),
+		.took = query_get_int(q, col + 7),
+		.agent_pass = query_get_int(q, col + 8),
+		.agent_process = query_get_int(q, col + 9),
 	};
-	if (json_parse(str_of(query_get_word(q, 3, a)), 4096, "counts", &counts, NULL) == 0)
+	if (json_parse(str_of(query_get_word(q, col + 3, a)), 4096, "counts", &counts, NULL) == 0)
 		result_counts_parse(counts, &r->counts);
 }
 
@@ -270,7 +280,7 @@ int store_results(struct store *s, struct arena *a, const char *run, struct node
 
 	query_text(&q, ":run", run);
 	while ((rc = query_next(&q, err)) > 0)
-		read_result(&q, a, vec_push(out));
+		read_result(&q, 0, a, vec_push(out));
 	if (rc == 0)
 		vec_sort(out, compare_results);
 	return rc;

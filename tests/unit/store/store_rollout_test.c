@@ -308,6 +308,65 @@ TEST(bad_moves_are_refused)
 	store_close(s);
 }
 
+static void add_part(struct store *s, const char *id, const char *mode)
+{
+	const struct run_row r = {.id = id, .mode = mode, .by = "me", .n_nodes = 2};
+
+	assert_int_equal(store_run_add(s, &r, NULL), 0);
+}
+
+TEST(the_orders_of_a_rollout_are_its_parts)
+{
+	struct store *s = open_fresh("parts");
+	struct arena *a = arena_new();
+	struct run_rows runs = VEC_INIT, all = VEC_INIT;
+	struct rollout_orders orders = VEC_INIT;
+	struct rollout_events events = VEC_INIT;
+	AUTO_JSON record = json_pack("{s:i, s:s}", "seq", 1, "ev", "step");
+	struct node_result result = {
+		.node = 1, .node_name = "n1", .state = RESULT_FAILED, .reason = "no"};
+	struct run_row r;
+	struct err err;
+
+	assert_int_equal(store_begin(s, NULL), 0);
+	add_part(s, "run-1-apply", "apply");
+	add_part(s, "run-1-check-2", "check");
+	add_part(s, "run-2-apply", "apply"); /* run-2 is no rollout */
+	add_part(s, "run-10", "apply");
+	assert_int_equal(store_result_put(s, "run-1-apply", &result, NULL), 0);
+	result.node = 2;
+	result.node_name = "n2";
+	assert_int_equal(store_result_put(s, "run-1-check-2", &result, NULL), 0);
+	assert_int_equal(store_event_add(s, "run-1-apply", 1, record, NULL), 0);
+	assert_int_equal(store_event_add(s, "run-2-apply", 1, record, NULL), 0);
+	assert_int_equal(store_commit(s, NULL), 0);
+
+	assert_int_equal(store_runs(s, a, 0, &runs, NULL), 0);
+	assert_int_equal(runs.n, 4); /* run-1, run-2, run-2-apply, run-10 */
+	assert_int_equal(store_runs_bare(s, a, 0, &all, NULL), 0);
+	assert_int_equal(all.n, 6);
+	assert_int_equal(store_run_find(s, a, "last", &r, NULL), 0);
+	assert_string_equal(r.id, "run-10");
+	assert_int_equal(store_run_find(s, a, "run-1", &r, NULL), 0);
+	assert_int_equal(store_run_find(s, a, "run-1-apply", &r, NULL), 0);
+	assert_int_equal(store_run_find(s, a, "run-1-a", &r, &err), -E_NOTFOUND);
+	assert_int_equal(store_rollout_orders(s, a, "run-1", 1, &orders, NULL), 0);
+	assert_int_equal(orders.n, 1);
+	assert_string_equal(orders.at[0].run, "run-1-apply");
+	assert_string_equal(orders.at[0].result.reason, "no");
+	assert_int_equal(orders.at[0].result.state, RESULT_FAILED);
+	assert_int_equal(store_rollout_events(s, a, "run-1", 1, &events, NULL), 0);
+	assert_int_equal(events.n, 1);
+	assert_string_equal(events.at[0].run, "run-1-apply");
+	json_decref(events.at[0].record);
+	vec_done(&events);
+	vec_done(&orders);
+	vec_done(&all);
+	vec_done(&runs);
+	arena_free(a);
+	store_close(s);
+}
+
 /* The state of n1 in the database, as a reader sees it. */
 static void state_is(const char *path, const char *want, size_t n_moves)
 {
