@@ -7,7 +7,8 @@
 
 #include <string.h>
 
-#define STAT_MAX (4u << 20) /* it holds a counter per interrupt */
+#define KERNEL_PREFIX "vmlinuz-"
+#define STAT_MAX      (4u << 20) /* it holds a counter per interrupt */
 
 static void put_time(json_t *boot, int root)
 {
@@ -31,6 +32,26 @@ static void put_time(json_t *boot, int root)
 	}
 }
 
+/* What a boot loader starts unless somebody chose otherwise: the newest kernel of /boot. */
+static void put_next_kernel(json_t *boot, int root)
+{
+	AUTO_JSON names = source_list(root, "/boot");
+	const char *newest = NULL, *name;
+	const json_t *item;
+	size_t i;
+
+	json_array_foreach(names, i, item)
+	{
+		name = json_string_value(item);
+		if (!str_starts(str_of(name), KERNEL_PREFIX))
+			continue;
+		name += strlen(KERNEL_PREFIX);
+		if (!newest || strverscmp(name, newest) > 0)
+			newest = name;
+	}
+	json_put_str(boot, "next_kernel", newest);
+}
+
 int facts_boot(const struct facts_env *env, json_t **out, struct err *err)
 {
 	json_t *boot = json_object();
@@ -38,6 +59,7 @@ int facts_boot(const struct facts_env *env, json_t **out, struct err *err)
 	(void)err;
 	source_put_text(boot, "id", env->root, "/proc/sys/kernel/random/boot_id", "");
 	put_time(boot, env->root);
+	put_next_kernel(boot, env->root);
 	*out = boot;
 	return 0;
 }

@@ -7,7 +7,7 @@
 #include <string.h>
 
 const char *const FACT_GROUPS[] = {
-	"os", "cpu", "memory", "disks", "net", "pci", "gpus", "boot", "host", NULL};
+	"os", "cpu", "memory", "disks", "net", "pci", "gpus", "nvidia", "boot", "host", NULL};
 
 static int (*const GATHER[])(const struct facts_env *env, json_t **out, struct err *err) = {
 	facts_os,
@@ -17,6 +17,7 @@ static int (*const GATHER[])(const struct facts_env *env, json_t **out, struct e
 	facts_net,
 	facts_pci,
 	facts_gpus,
+	facts_nvidia,
 	facts_boot,
 	facts_host,
 };

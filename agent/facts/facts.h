@@ -4,9 +4,10 @@
  * Groups: os {id version_id codename family packages experimental closed name kernel arch systemd},
  * cpu {model sockets cores threads}, memory {total_bytes swap_bytes}, disks [{name size_bytes model
  * serial rotational}], net [{name mac mtu state speed_mbps addresses []}], pci [{slot vendor device
- * class}], gpus [{index name uuid memory_bytes serial pci_slot driver}], boot {id at}, host {name
- * machine_id}. A value that cannot be read is absent, never guessed. A GPU that has an index but
- * cannot be opened is {index error}. IPv4 addresses are told only of this process's own root.
+ * class}], gpus [{index name uuid memory_bytes serial pci_slot driver fabric ecc remap_pending
+ * power_limit_w}], nvidia {loaded open} (of the kernel module), boot {id at next_kernel}, host
+ * {name machine_id}. A value that cannot be read is absent, never guessed. A GPU that has an index
+ * but cannot be opened is {index error}. IPv4 addresses are told only of this process's own root.
  */
 #pragma once
 

@@ -9,6 +9,7 @@ int facts_memory(const struct facts_env *env, json_t **out, struct err *err);
 int facts_disks(const struct facts_env *env, json_t **out, struct err *err);
 int facts_net(const struct facts_env *env, json_t **out, struct err *err);
 int facts_pci(const struct facts_env *env, json_t **out, struct err *err);
+int facts_nvidia(const struct facts_env *env, json_t **out, struct err *err);
 int facts_gpus(const struct facts_env *env, json_t **out, struct err *err);
 int facts_boot(const struct facts_env *env, json_t **out, struct err *err);
 int facts_host(const struct facts_env *env, json_t **out, struct err *err);

@@ -30,6 +30,14 @@ struct nvml_pci {
 	char rest[64];
 };
 
+struct nvml_fabric {
+	unsigned char cluster[16];
+	int status;
+	unsigned clique;
+	unsigned char state;
+	char rest[64];
+};
+
 struct nvml {
 	void *library;
 	int (*init)(void);
@@ -43,6 +51,12 @@ struct nvml {
 	int (*serial)(nvml_device d, char *text, unsigned len);
 	int (*memory)(nvml_device d, struct nvml_memory *out);
 	int (*pci)(nvml_device d, struct nvml_pci *out);
+	/* Of newer libraries or some boards: NULL without. */
+	int (*fabric)(nvml_device d, struct nvml_fabric *out);
+	int (*ecc)(nvml_device d, unsigned *now, unsigned *next);
+	int (*remapped)(nvml_device d, unsigned *right, unsigned *wrong, unsigned *pending,
+		unsigned *failed);
+	int (*power)(nvml_device d, unsigned *milliwatts);
 };
 
 /* C has no cast from an object's address to a function's; POSIX promises that the bytes are it. */
@@ -73,6 +87,14 @@ static bool bind_all(struct nvml *n)
 		       bind(n, &n->pci, "nvmlDeviceGetPciInfo", NULL));
 }
 
+static void bind_more(struct nvml *n)
+{
+	bind(n, &n->fabric, "nvmlDeviceGetGpuFabricInfo", NULL);
+	bind(n, &n->ecc, "nvmlDeviceGetEccMode", NULL);
+	bind(n, &n->remapped, "nvmlDeviceGetRemappedRows", NULL);
+	bind(n, &n->power, "nvmlDeviceGetPowerManagementLimit", NULL);
+}
+
 static void put_text(json_t *gpu, const char *key,
 	int (*get)(nvml_device d, char *text, unsigned len), nvml_device d)
 {
@@ -82,6 +104,31 @@ static void put_text(json_t *gpu, const char *key,
 		return; /* boards without a serial number say "not supported" */
 	text[sizeof text - 1] = '\0';
 	json_put_text(gpu, key, str_of(text));
+}
+
+/* Boards without a NVSwitch have no fabric; the state of others is what CUDA waits for. */
+static void put_fabric(const struct nvml *n, json_t *gpu, nvml_device d)
+{
+	static const char *const STATES[] = {NULL, "not started", "in progress", "completed"};
+	struct nvml_fabric fabric = {0};
+
+	if (!n->fabric || n->fabric(d, &fabric) != NVML_OK || fabric.state > 3)
+		return;
+	json_put_str(gpu, "fabric",
+		fabric.state == 3 && fabric.status != NVML_OK ? "failed" : STATES[fabric.state]);
+}
+
+static void put_health(const struct nvml *n, json_t *gpu, nvml_device d)
+{
+	unsigned a = 0, b = 0, pending = 0, failed = 0;
+
+	put_fabric(n, gpu, d);
+	if (n->ecc && n->ecc(d, &a, &b) == NVML_OK)
+		json_put_bool(gpu, "ecc", a != 0);
+	if (n->remapped && n->remapped(d, &a, &b, &pending, &failed) == NVML_OK)
+		json_put_bool(gpu, "remap_pending", pending != 0 || failed != 0);
+	if (n->power && n->power(d, &a) == NVML_OK)
+		json_put_int(gpu, "power_limit_w", a / 1000);
 }
 
 static json_t *read_gpu(const struct nvml *n, unsigned index, nvml_device d, const char *driver)
@@ -102,6 +149,7 @@ static json_t *read_gpu(const struct nvml *n, unsigned index, nvml_device d, con
 		snprintf(slot, sizeof slot, "%04x:%02x:%02x.0", pci.domain, pci.bus, pci.device);
 		json_put_str(gpu, "pci_slot", slot);
 	}
+	put_health(n, gpu, d);
 	if (*driver)
 		json_put_str(gpu, "driver", driver);
 	return gpu;
@@ -139,6 +187,7 @@ static int gather(struct nvml *n, json_t *gpus)
 		fprintf(stderr, "libnvidia-ml.so.1 lacks a function: %s\n", dlerror());
 		return 1;
 	}
+	bind_more(n);
 	rc = n->init();
 	if (rc == NVML_OK) {
 		rc = list(n, gpus);

@@ -9,11 +9,11 @@
  * node, vars, facts, steps, item. An undefined name is an error with its place;
  * default(x, y) is the one exception.
  *
- * Functions: default lower upper trim len join split replace int text basename
+ * Functions: default lower upper trim len count join split replace int text basename
  * startswith endswith quote; and probes of the node's state, answered by the scope:
  * exists(path), contains(path, text), running(process), version(package),
  * port_open(port), http_ok(url, text), json_file(path), toml_file(path),
- * ini_file(path), unit_setting(unit, 'Section.Key').
+ * ini_file(path), unit_setting(unit, 'Section.Key'), kernel_log(text).
  */
 #pragma once
 

@@ -82,6 +82,24 @@ static int call_len(const struct expr *e, json_t *const *args, json_t **out, str
 	return 0;
 }
 
+/* How many maps of the list have this value under the key; others in it do not count. */
+static int call_count(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
+{
+	json_int_t n = 0;
+	size_t i;
+	json_t *item;
+
+	(void)e, (void)err;
+	json_array_foreach(args[0], i, item)
+	{
+		const json_t *value = json_object_get(item, json_string_value(args[1]));
+
+		n += value && json_equal(value, args[2]);
+	}
+	*out = json_integer(n);
+	return 0;
+}
+
 static int call_join(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
 {
 	AUTO_BUF b;
@@ -237,6 +255,8 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"upper", 1, {TEXT}, "upper(text)", call_upper, false},
 	{"trim", 1, {TEXT}, "trim(text): without blanks at both ends", call_trim, false},
 	{"len", 1, {ANY}, "len(text, list or map)", call_len, false},
+	{"count", 3, {LIST, TEXT, ANY}, "count(list of maps, key, value): how many have it",
+		call_count, false},
 	{"join", 2, {LIST, TEXT}, "join(list, separator)", call_join, false},
 	{"split", 2, {TEXT, TEXT}, "split(text, separator)", call_split, false},
 	{"replace", 3, {TEXT, TEXT, TEXT}, "replace(text, old, new)", call_replace, false},
@@ -255,6 +275,7 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"json_file", 1, {TEXT}, "json_file(path)", NULL, true},
 	{"toml_file", 1, {TEXT}, "toml_file(path)", NULL, true},
 	{"ini_file", 1, {TEXT}, "ini_file(path)", NULL, true},
+	{"kernel_log", 1, {TEXT}, "kernel_log(text)", NULL, true},
 	{"unit_setting", 2, {TEXT, TEXT}, "unit_setting(unit, 'Section.Key')", NULL, true},
 };
 
@@ -263,10 +284,10 @@ static const struct expr_fn FUNCTIONS[] = {
 #undef INT
 #undef LIST
 
-const char *const EXPR_FN_NAMES[] = {"default", "lower", "upper", "trim", "len", "join", "split",
-	"replace", "int", "text", "basename", "startswith", "endswith", "quote", "exists",
+const char *const EXPR_FN_NAMES[] = {"default", "lower", "upper", "trim", "len", "count", "join",
+	"split", "replace", "int", "text", "basename", "startswith", "endswith", "quote", "exists",
 	"contains", "running", "version", "port_open", "http_ok", "json_file", "toml_file",
-	"ini_file", "unit_setting", NULL};
+	"ini_file", "kernel_log", "unit_setting", NULL};
 
 const struct expr_fn *expr_fn_find(struct str name)
 {

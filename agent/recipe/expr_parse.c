@@ -158,8 +158,8 @@ static int fail_function(const struct parser *p, struct str name, const char *at
 	if (near)
 		return err_hint(err, "did you mean '%s'?", near);
 	return err_hint(err,
-		"default lower upper trim len join split replace int text basename "
-		"startswith endswith exists contains running version port_open http_ok");
+		"default lower upper trim len count join split replace int text basename "
+		"startswith endswith exists contains running version port_open http_ok kernel_log");
 }
 
 static int parse_call(struct parser *p, const struct tok *name, struct expr **out, struct err *err)

@@ -49,7 +49,7 @@ static int see_name(void *ctx, const struct expr *at, const char *name, struct e
 static bool is_quoted(const struct expr *e)
 {
 	static const char *const SAFE[] = {"quote", "len", "int", "startswith", "endswith",
-		"exists", "contains", "running", "port_open", "http_ok"};
+		"exists", "contains", "running", "port_open", "http_ok", "count", "kernel_log"};
 
 	if (e->op != EXPR_CALL)
 		return e->op >= EXPR_NOT && e->op <= EXPR_GE;

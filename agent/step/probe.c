@@ -4,6 +4,7 @@
 #include "agent/base/fs.h"
 #include "agent/step/cache.h"
 #include "agent/step/http.h"
+#include "agent/step/kernel_log.h"
 #include "agent/step/packager.h"
 #include "agent/step/probe_file.h"
 #include "agent/step/step.h"
@@ -116,6 +117,18 @@ static int probe_http_ok(
 	return answer(out, status == 200 && str_find_str(buf_str(&body), str_of(text)) != STR_NONE);
 }
 
+static int probe_kernel_log(
+	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
+{
+	const char *text = json_string_value(json_array_get(args, 0));
+	AUTO_BUF log;
+	int rc;
+
+	buf_init(&log, CONTAINS_MAX);
+	rc = kernel_log_read(env->root, &log, err);
+	return rc < 0 ? rc : answer(out, str_find_str(buf_str(&log), str_of(text)) != STR_NONE);
+}
+
 static int probe_json(
 	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
 {
@@ -149,6 +162,7 @@ static const struct probe {
 	{"json_file", "s", probe_json},
 	{"toml_file", "s", probe_toml},
 	{"ini_file", "s", probe_ini},
+	{"kernel_log", "s", probe_kernel_log},
 	{"unit_setting", "ss", probe_unit_setting},
 };
 

@@ -141,13 +141,17 @@ TEST(facts_pci_names_eight_gpus)
 TEST(facts_boot_and_host)
 {
 	expect("epyc", "boot",
-		"{\"at\":\"2025-11-30T15:33:07Z\",\"id\":\"6f0a2c1e-1111-4222-8333-444455556666\"}");
+		"{\"at\":\"2025-11-30T15:33:07Z\",\"id\":\"6f0a2c1e-1111-4222-8333-444455556666\","
+		"\"next_kernel\":\"6.8.0-60-generic\"}");
 	expect("epyc", "host", "{\"name\":\"gpu01\"}");
 	expect("debian12", "host",
 		"{\"machine_id\":\"0123456789abcdef0123456789abcdef\",\"name\":\"deb01\"}");
 	expect("empty", "boot", "{}");
 	expect("empty", "host", "{}");
 	expect("empty", "gpus", "[]");
+	expect("epyc", "nvidia", "{\"loaded\":\"580.95.05\",\"open\":true}");
+	expect("debian12", "nvidia", "{\"loaded\":\"535.261.03\",\"open\":false}");
+	expect("empty", "nvidia", "{}");
 }
 
 TEST(facts_group_that_does_not_exist)

@@ -10,6 +10,11 @@ static const struct world_case CASES[] = {
 	{"len([1, 2, 3])", "3"},
 	{"len(params.map)", "2"},
 	{"len('')", "0"},
+	{"count([params.map, params.map, 1], 'nope', 1)", "0"},
+	{"count([params.map, params.map, 1], 'x', '1')", "2"},
+	{"count(facts.gpus, 'name', 'H200') == len(facts.gpus)", "true"},
+	{"count([], 'a', true)", "0"},
+	{"count('a', 'a', true)", "! 'count' needs a list here, not text"},
 	{"join(['a', 'b'], ', ')", "\"a, b\""},
 	{"join([1, true, 2.5], '-')", "\"1-true-2.5\""},
 	{"join([], ',')", "\"\""},
@@ -71,7 +76,7 @@ TEST(the_list_of_names_is_the_table)
 
 	for (; EXPR_FN_NAMES[n]; n++)
 		assert_non_null(expr_fn_find(str_of(EXPR_FN_NAMES[n])));
-	assert_int_equal(n, 24);
+	assert_int_equal(n, 26);
 	assert_null(expr_fn_find(str_of("eval")));
 }
 

@@ -59,6 +59,8 @@ static const struct {
 	{"unit_setting", "[\"none\", \"Unit.After\"]", "[]"},
 	{"unit_setting", "[\"docker\", \"ExecStart\"]", "error schema"},
 	{"unit_setting", "[\"../x\", \"Unit.After\"]", "error schema"},
+	{"kernel_log", "[\"NVRM: Xid\"]", "true"},
+	{"kernel_log", "[\"NVRM: SXid\"]", "false"},
 	{"exists", "[]", "error schema"},
 	{"exists", "[\"a\", \"b\"]", "error schema"},
 	{"exists", "[1]", "error schema"},
@@ -83,6 +85,8 @@ TEST(probes_answer)
 		"[Service]\nEnvironment=hidden\n");
 	tree_link(&t, "nope", "etc/dangling");
 	tree_link(&t, "passwd", "etc/link");
+	tree_write(&t, "dev/kmsg",
+		"6,1,0,-;Linux version 6.1\n4,2,9,-;NVRM: Xid (PCI:0000:1b:00): 79\n");
 	tree_write(&t, "proc/1/comm", "init\n");
 	tree_write(&t, "proc/77/comm", "sshd\n");
 	tree_write(&t, "proc/78/comm", "prometheus-node\n");
@@ -107,6 +111,7 @@ TEST(probe_version_without_dpkg)
 
 	tree_init(&t);
 	assert_string_equal(ask(&t, "version", "[\"bash\"]"), "\"\"");
+	assert_string_equal(ask(&t, "kernel_log", "[\"x\"]"), "error notfound");
 	tree_done(&t);
 }
 
