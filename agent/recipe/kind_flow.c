@@ -136,8 +136,12 @@ const struct kind KIND_FLOW[] = {
 		.apply =
 			"Writes down that it restarts, restarts, and goes on after the boot with a check "
 			"of this step: another boot id proves that the node has restarted. A reason that "
-			"still holds then is a failure; it never restarts twice.",
-		.undo = "A restart cannot be taken back.",
+			"still holds then is a failure; it never restarts twice. In a rollout the "
+			"restart may be the controller's to do (by the scheduler): then the run waits "
+			"for it.",
+		.undo = "The node restarts once more, so that the earlier kernel and modules are loaded: at "
+			"the very end, when all else of the order is taken back, and once for however "
+			"many steps. Not when something could not be taken back.",
 		.example = "reboot:\n"
 			   "  markers: [/run/reboot-required]\n"
 			   "  kernel: true",

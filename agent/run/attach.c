@@ -2,7 +2,8 @@
  * attach - follows the journal of a run, from where the controller left off to its end.
  *
  * A run that has just asked for a reboot, or whose node has just come up again, is not at work for
- * a moment and yet not interrupted: it is waited for.
+ * a moment and yet not interrupted: it is waited for. Not so where somebody else restarts the node:
+ * then the final says that it waits.
  */
 #include "agent/base/clock.h"
 #include "agent/run/journal.h"
@@ -16,11 +17,16 @@
 #define AFTER_BOOT  (60 * CLOCK_SEC) /* until the unit that goes on with the run is at work */
 #define REASON_MAX  200
 
+static const char AWAITS_RESTART[] =
+	"the run waits for the restart of its node, which has not come yet";
+static const char RESTART_IT[] = "restart the node; the run goes on by itself after the boot";
+
 /* Where the journal of a run ends now. */
 struct tail {
 	json_t *end;        /* its end; NULL: it has none yet */
 	bool rebooting;     /* the last record says so */
 	bool same_boot;     /* and the node has not gone down yet */
+	bool asked;         /* and somebody else restarts it */
 	int64_t at, within; /* wall, of that; seconds */
 	char waits[REASON_MAX];
 };
@@ -30,6 +36,7 @@ static void note(const struct session *s, struct tail *t, const json_t *record)
 	const char *ev = json_get_str(record, "ev", "");
 
 	t->rebooting = strcmp(ev, "rebooting") == 0;
+	t->asked = json_get_bool(record, "asked", false);
 	t->same_boot = strcmp(json_get_str(record, "boot_id", ""), s->boot_id) == 0;
 	t->at = json_get_int(record, "at", 0);
 	t->within = json_get_int(record, "within", WITHIN_SECS) * CLOCK_SEC;
@@ -42,7 +49,7 @@ static void note(const struct session *s, struct tail *t, const json_t *record)
 /* When a run that is not at work will be, if ever. */
 static bool may_go_on(const struct tail *t, int64_t since)
 {
-	if (!t->rebooting)
+	if (!t->rebooting || (t->asked && t->same_boot))
 		return false;
 	return t->same_boot ? clock_wall() < t->at + t->within : clock_mono() < since + AFTER_BOOT;
 }
@@ -78,6 +85,11 @@ static void send_final(struct session *s, const char *run, const struct tail *t)
 	json_put_str(final, "run", run);
 	if (t->end) {
 		final_of(final, t->end);
+	} else if (t->rebooting && t->same_boot) {
+		json_put_str(final, "state", result_name(RESULT_INTERRUPTED));
+		json_put_bool(final, "rebooting", true);
+		json_put_str(final, "reason", AWAITS_RESTART);
+		json_put_str(final, "hint", RESTART_IT);
 	} else {
 		json_put_str(final, "state", result_name(RESULT_INTERRUPTED));
 		json_put_str(
@@ -194,7 +206,29 @@ void attach_send_final(struct session *s, const char *run)
 	struct last l = {.session = s};
 
 	(void)journal_read(s->state, run, 0, see_last, &l, NULL);
-	if (!l.tail.rebooting)
+	if (l.tail.rebooting)
+		s->order.stay = false; /* the link ends here */
+	else
 		send_final(s, run, &l.tail);
 	json_drop(&l.tail.end);
+}
+
+bool attach_read_restart(const struct session *s, const char *run, struct restart *out)
+{
+	struct last l = {.session = s};
+
+	(void)journal_read(s->state, run, 0, see_last, &l, NULL);
+	json_drop(&l.tail.end);
+	*out = (struct restart){.asked = l.tail.asked, .done = !l.tail.same_boot, .at = l.tail.at};
+	return l.tail.rebooting;
+}
+
+int attach_refuse_early(const struct session *s, const char *run, struct err *err)
+{
+	struct restart r;
+
+	if (!attach_read_restart(s, run, &r) || r.done || !r.asked)
+		return 0;
+	err_set(err, E_STATE, "run '%s': %s", run, AWAITS_RESTART);
+	return err_hint(err, "%s", RESTART_IT);
 }

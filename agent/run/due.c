@@ -122,6 +122,8 @@ static const char *pointless(struct execution *x, const struct task *t)
 
 	if (x->order->mode != ORDER_UNDO)
 		return NULL;
+	if (strcmp(t->step->kind->name, "reboot") == 0)
+		return "an undo restarts the node at its end, if that had been restarted";
 	if (service && !service_runs(x, t))
 		return "its service is not running";
 	return !service && t->verdict == RESULT_CHANGED && !t->report.always

@@ -45,6 +45,7 @@ static void put_busy(const struct session *s, json_t *hello, bool *busy)
 static void put_interrupted(const struct session *s, json_t *hello)
 {
 	struct journal_left left;
+	struct restart restart;
 	json_t *told;
 
 	if (journal_unfinished(s->state, s->arena, &left, NULL) < 0 || !left.run || left.ended)
@@ -53,6 +54,10 @@ static void put_interrupted(const struct session *s, json_t *hello)
 	json_put_str(told, "run", left.run);
 	json_put_str(told, "recipe", left.recipe);
 	json_put_str(told, "step", left.step);
+	if (attach_read_restart(s, left.run, &restart)) {
+		json_put_str(told, "restart", restart.done ? "done" : "awaited");
+		json_put_bool(told, "asked", restart.asked);
+	}
 	json_object_set_new(hello, "interrupted", told);
 }
 

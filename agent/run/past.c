@@ -86,7 +86,7 @@ static int see(void *ctx, const json_t *record, struct err *err)
 	} else if (strcmp(ev, "undo") == 0 && json_get_bool(record, "done", false)) {
 		events_count(x, result_parse(json_get_str(record, "state", "")));
 	} else if (strcmp(ev, "rebooting") == 0) {
-		struct past *p = note(x, record);
+		struct past *p = json_get(record, "undo") ? &x->undo_restart : note(x, record);
 
 		p->boot_id = arena_strdup(x->arena, json_get_str(record, "boot_id", ""));
 		p->at = json_get_int(record, "at", 0);

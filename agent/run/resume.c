@@ -92,7 +92,9 @@ int resume_obey(struct session *s, struct err *err)
 	if (!left.run || strcmp(left.run, s->order.run) != 0)
 		return tell_what_became(s, err);
 	s->resumed_by = arena_strdup(s->arena, s->order.by);
-	rc = attach_send_past(s, left.run, err);
+	rc = attach_refuse_early(s, left.run, err);
+	if (rc == 0)
+		rc = attach_send_past(s, left.run, err);
 	if (rc == 0)
 		rc = take_order(s, left.run, err);
 	return rc == 0 ? session_run(s, NULL, err) : rc;
@@ -110,6 +112,10 @@ static int resume_alone(struct session *s, struct run_outcome *out, struct err *
 	if (!left.run)
 		return 1;
 	greeting_read_ids(s);
+	if (attach_refuse_early(s, left.run, NULL) < 0) {
+		out->rebooting = true;
+		return 0;
+	}
 	s->resumed_by = BY_ITSELF;
 	rc = take_order(s, left.run, err);
 	return rc == 0 ? session_run(s, out, err) : rc;

@@ -115,6 +115,7 @@ static void run_recipes(struct execution *x)
 		run_recipe(x, &x->memory->ready[place(x, i++)]);
 	if (x->stop == STOP_NOT || x->stop == STOP_FAILED || x->stop == STOP_CANCELLED)
 		skip(x, i, n);
+	undo_restart(x);
 }
 
 static void explain(struct execution *x)
@@ -303,6 +304,7 @@ static void release(struct execution *x)
 	hash_free(x->plan);
 	keep_facts(x);
 	json_decref(x->facts);
+	json_decref(x->restarts);
 	mem_close_fd(&x->blobs);
 	vec_done(&x->due);
 	vec_done(&x->touched);

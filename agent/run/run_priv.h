@@ -90,7 +90,9 @@ struct execution {
 	struct vec(struct due) due;
 	struct vec(struct touch) touched;
 	struct vec(struct past) past; /* of a run that is resumed */
-	int blobs;                    /* folder of what is kept for undo; -1 until needed */
+	struct past undo_restart; /* the restart of an undo that is resumed; boot_id NULL: none */
+	json_t *restarts;         /* records of what an undo takes back by a restart at its end */
+	int blobs;                /* folder of what is kept for undo; -1 until needed */
 
 	/* the recipe at hand */
 	const struct recipe *recipe;
@@ -150,6 +152,8 @@ int intent_load_changed(struct execution *x, json_t **doc, struct err *err);
 json_t *intent_hide(struct execution *x, json_t *v);
 
 /* --- undo.c --- */
+/* All recipes are taken back: the node is restarted when one of them had restarted it. */
+void undo_restart(struct execution *x);
 /* Takes back what the recipe at hand changed. */
 void undo_run(struct execution *x);
 
@@ -202,6 +206,9 @@ void steps_remember(struct execution *x, const struct task *t, enum step_result 
 void steps_stop_unknown(struct execution *x, struct task *t);
 /* The task asks for a reboot: the run goes on after it. */
 int steps_reboot(struct execution *x, struct task *t, struct err *err);
+/* Writes the record ("rebooting", stolen) and restarts the node, or leaves that to who announced
+ * it. */
+int steps_go_down(struct execution *x, json_t *record, struct err *err);
 
 /* --- batch.c --- */
 #define BATCH_MAX 512

@@ -102,6 +102,16 @@ int relay_leave(void *ctx, struct err *err);
 int attach_run(struct session *s, struct err *err);
 /* The records of a run after the order's 'after'; what follows is sent as it happens. */
 int attach_send_past(struct session *s, const char *run, struct err *err);
+/* What the last record of a run says of a restart of the node. */
+struct restart {
+	bool asked; /* it is somebody else's to do */
+	bool done;  /* this is another boot */
+	int64_t at; /* wall, ns */
+};
+/* False: the run does not wait for one. */
+bool attach_read_restart(const struct session *s, const char *run, struct restart *out);
+/* E_STATE when the run waits for a restart that is somebody else's to do and has not been. */
+int attach_refuse_early(const struct session *s, const char *run, struct err *err);
 /* Sends the final frame that the journal of a run tells; "interrupted" when it tells of no end. */
 void attach_send_final(struct session *s, const char *run);
 

@@ -136,12 +136,21 @@ void steps_stop_unknown(struct execution *x, struct task *t)
 int steps_reboot(struct execution *x, struct task *t, struct err *err)
 {
 	json_t *record = steps_record(x, t, "rebooting");
+
+	json_put_int(record, "within", json_get_int(t->args, "timeout", REBOOT_TIMEOUT_S));
+	return steps_go_down(x, record, err);
+}
+
+int steps_go_down(struct execution *x, json_t *record, struct err *err)
+{
+	const bool asked = x->order->reboot_asked;
 	int rc;
 
 	json_put_str(record, "boot_id", x->env->boot_id);
-	json_put_int(record, "within", json_get_int(t->args, "timeout", REBOOT_TIMEOUT_S));
+	if (asked)
+		json_put_bool(record, "asked", true);
 	rc = events_write(x, record, true, err);
-	if (rc == 0)
+	if (rc == 0 && !asked)
 		rc = x->env->reboot ? x->env->reboot(x->env->ctx, &x->step_env, err)
 				    : reboot_start(&x->step_env, err);
 	if (rc == 0)

@@ -5,11 +5,13 @@
  * A change that cannot be taken back is skipped with its reason, one that somebody else has
  * changed since is a failure; neither stops the rest, since each is about a thing of its own.
  * What was taken back is forgotten, so a second undo finds nothing to do; what failed stays.
- * Handlers of the changes run at the end, as after an apply, but a service only when it runs.
+ * Handlers of the changes run at the end, as after an apply, but a service only when it runs. Last
+ * of all the node is restarted, once, when one of the changes had done so.
  */
 #include "agent/base/buf.h"
 #include "agent/run/before.h"
 #include "agent/run/run_priv.h"
+#include "agent/step/reboot.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -126,6 +128,26 @@ static int write_intent(struct execution *x, const struct change *c, struct err 
 	return events_write(x, record, true, err);
 }
 
+/* By a restart at the end of the undo; or that has been, and the undo was gone on with. */
+static void put_off(struct execution *x, const struct change *c)
+{
+	json_t *record = result_record(x, c);
+	struct err err;
+
+	if (x->undo_restart.boot_id) {
+		json_decref(record);
+		if (past_await_reboot(x, &x->undo_restart, &err) < 0)
+			tell_failure(x, c, &err);
+		else
+			tell(x, c, RESULT_CHANGED, "the node has restarted", NULL);
+		return;
+	}
+	json_put_int(record, "within", json_get_int(c->args, "timeout", REBOOT_TIMEOUT_S));
+	if (!x->restarts)
+		x->restarts = json_array();
+	json_array_append_new(x->restarts, record);
+}
+
 static void take_back(struct execution *x, const struct change *c)
 {
 	struct step_report report;
@@ -149,10 +171,64 @@ static void take_back(struct execution *x, const struct change *c)
 		step_cache_forget(x->cache);
 		if (rc < 0)
 			tell_failure(x, c, &err);
+		else if (report.reboot)
+			put_off(x, c);
 		else
 			tell(x, c, RESULT_CHANGED, report.why[0] ? report.why : NULL, &report);
 	}
 	step_report_done(&report);
+}
+
+/* It stays remembered: another undo may come further. */
+static void leave_unrestarted(struct execution *x)
+{
+	json_t *record;
+	size_t i;
+
+	json_array_foreach(x->restarts, i, record)
+	{
+		json_object_del(record, "within");
+		json_put_str(record, "state", result_name(RESULT_SKIPPED));
+		json_put_str(record, "why", "not restarted: not all else could be taken back");
+		events_count(x, RESULT_SKIPPED);
+		events_add(x, json_incref(record));
+	}
+}
+
+static int64_t longest(const json_t *records)
+{
+	int64_t within = 0;
+	const json_t *one;
+	size_t i;
+
+	json_array_foreach(records, i, one)
+	{
+		const int64_t v = json_get_int(one, "within", 0);
+
+		within = v > within ? v : within;
+	}
+	return within;
+}
+
+void undo_restart(struct execution *x)
+{
+	const unsigned *n = x->out->counts.n;
+	struct err err;
+	json_t *record;
+
+	if (!x->restarts || x->stop != STOP_NOT || events_cancelled(x))
+		return;
+	if (n[RESULT_FAILED] + n[RESULT_DENIED] + n[RESULT_TIMEOUT] > 0) {
+		leave_unrestarted(x);
+		return;
+	}
+	record = json_copy(json_array_get(x->restarts, 0));
+	json_put_str(record, "ev", "rebooting");
+	json_object_del(record, "entry");
+	json_put_bool(record, "undo", true);
+	json_put_int(record, "within", longest(x->restarts));
+	if (steps_go_down(x, record, &err) < 0)
+		events_stop(x, "restart", &err);
 }
 
 /* As a plan: what would be taken back goes into its hash. */

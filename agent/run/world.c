@@ -176,6 +176,7 @@ void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 		.recipe = r->name,
 		.scope = &x->scope,
 		.cache = x->cache,
+		.boot_id = x->env->boot_id,
 		.dry = x->dry,
 		.keep = -1};
 	x->list = r->steps;

@@ -172,6 +172,26 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 	return rc;
 }
 
+/* Another boot id later says that the node has been restarted since. */
+static int before(struct step_env *env, const json_t *args, json_t **out, struct err *err)
+{
+	(void)args, (void)err;
+	if (!env->boot_id)
+		return 0;
+	*out = json_object();
+	json_put_str(*out, "boot_id", env->boot_id);
+	return 0;
+}
+
+/* What was taken back (kernel, modules, their options) is loaded by a restart only. */
+static int undo(struct step_env *env, const json_t *args, const json_t *was, const json_t *after,
+	struct step_report *rep, struct err *err)
+{
+	(void)env, (void)args, (void)was, (void)after, (void)err;
+	rep->reboot = true;
+	return 0;
+}
+
 int reboot_start(const struct step_env *env, struct err *err)
 {
 	static const char *const SYSTEMD[] = {"systemctl", "--no-block", "reboot", NULL};
@@ -183,4 +203,5 @@ int reboot_start(const struct step_env *env, struct err *err)
 	return rc < 0 ? err_wrap(err, "the node cannot be restarted") : 0;
 }
 
-const struct step_ops STEP_REBOOT = {.kind = "reboot", .check = check, .apply = apply};
+const struct step_ops STEP_REBOOT = {
+	.kind = "reboot", .check = check, .apply = apply, .before = before, .undo = undo};

@@ -34,6 +34,7 @@ struct step_env {
 	struct step_cache *cache;
 	bool dry; /* a plan: apply will not be called */
 	int keep; /* directory descriptor for what is kept for undo (keep.h); -1: nothing is kept */
+	const char *boot_id; /* of this boot; NULL: not known */
 	bool rebooted; /* this step asked for a reboot (report.reboot), and the boot id is another
 			  one since its intent was written */
 };
@@ -48,7 +49,8 @@ struct step_report {
 	bool always;     /* check: differs by nature (no guard, restarted, reloaded); the executor
 			    must not check again after apply */
 	bool reboot;     /* apply: restart the node now and go on after it with a check of this
-			    step, env.rebooted set; reboot.h starts it */
+			    step, env.rebooted set; reboot.h starts it. undo: restart it once all
+			    else is taken back */
 	bool tell; /* why is for the run's record even when nothing differs (note, warnings) */
 };
 

@@ -5,7 +5,9 @@
  *	hello    proto, version, boot_id, machine_id, hostname, nonce, bundles [digest],
  *	         key (id of the controller's key it obeys), name (its own, "" not yet told),
  *	         busy {run, controller, since} when a run holds the node,
- *	         interrupted {run, recipe, step} when the last run never ended
+ *	         interrupted {run, recipe, step} when the last run never ended; restart "awaited" |
+ *	         "done" when its last word was "rebooting" (done: this is another boot, and the
+ *	         node goes on with it by itself), asked: that is the controller's to do
  *	alive    every 10 s while a run acts and nothing else was sent
  *	need     bundle: the controller sends bundle + 'D' frames
  *	event    one record of the run's journal (record.h), without args, before and after
@@ -15,9 +17,10 @@
  *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us
  *	         (of the pass), process_us (CPU of the whole process so far), reason and hint when
  *	         not ok; always the last frame. Before a reboot there is none: the last event is
- *	         "rebooting" and the link ends. The answer to 'again' leaves out process_us and
- *	         took_us, and counts and plan_hash when they are those of the final before.
- *	refused  code, message, hint: instead of a run; then the agent ends
+ *	         "rebooting" and the link ends. Of an attach to a run whose node has not been
+ *	         restarted yet: interrupted, rebooting true. The answer to 'again' leaves out
+ *process_us and took_us, and counts and plan_hash when they are those of the final before. refused
+ *code, message, hint: instead of a run; then the agent ends
  *
  * controller -> agent
  *	order    body (JSON text of struct order), sig (Ed25519 over those very bytes)

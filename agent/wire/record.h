@@ -19,7 +19,8 @@
  *	           change. done: true: it is remembered no longer
  *	defective  recipe, why, hint; steps changed something in two applies running
  *	since      recipe, step, name, why; resumed: finished before, and differs now
- *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now
+ *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now, or waits for
+ *	           whoever is to restart it (asked: true). undo: true: at the end of an undo
  *	waits      why ("needs secret 'NAME'"); the run stands still until it is resumed
  *	resume     boot_id, by; the run goes on from here
  *	end        state, counts, plan_hash, reason, hint, took_us, cpu_us

@@ -224,6 +224,27 @@ TEST(resume_after_a_reboot_by_a_handler)
 	stage_done(&s);
 }
 
+TEST(resume_after_a_reboot_that_was_somebody_elses)
+{
+	struct stage s;
+
+	stage_init(&s);
+	stage_recipe(&s, "demo", REBOOTS);
+	s.reboot_asked = true;
+	stage_run(&s, ORDER_APPLY, "demo");
+	assert_true(s.out.rebooting);
+	assert_int_equal(s.reboots, 0);
+	assert_true(json_get_bool(stage_event(&s, "rebooting", 0), "asked", false));
+	assert_true(stage_has(s.state, "runs/unfinished"));
+	assert_string_equal(stage_read(&s, "log"), "(absent)");
+	s.boot_id = "another";
+	stage_resume(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_int_equal(s.reboots, 0);
+	assert_string_equal(stage_read(&s, "log"), "behind\nhandled\n");
+	stage_done(&s);
+}
+
 /* --- secrets --- */
 
 TEST(resume_waits_for_a_secret)

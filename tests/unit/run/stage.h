@@ -47,6 +47,7 @@ struct stage {
 	struct redact *redact;
 	struct run_memory *memory;
 	unsigned reboots;
+	bool reboot_asked;
 };
 
 static inline int stage_mkdir(const struct stage *s, const char *name)
@@ -218,6 +219,7 @@ static inline int stage_try(struct stage *s, enum order_mode mode, const char *n
 		.by = "tester",
 		.bundle = "none",
 		.expect = s->expect,
+		.reboot_asked = s->reboot_asked,
 		.secret_values = s->secrets,
 		.recipes = recipes};
 	const struct run_env env = stage_env(s);

@@ -231,6 +231,143 @@ TEST(undo_of_a_run_that_was_killed)
 	stage_done(&s);
 }
 
+/* --- restarts --- */
+
+static const char RESTARTS[] = "recipe: demo\n"
+			       "steps:\n"
+			       "  - file: {path: /a, content: a}\n"
+			       "    notify: boot\n"
+			       "  - reboot: {timeout: 1}\n"
+			       "  - reboot: {markers: [/again]}\n"
+			       "  - file: {path: /b, content: b}\n"
+			       "handlers:\n"
+			       "  - {name: boot, reboot: {}}\n";
+
+/* Applied, with three restarts on the way. */
+static void restarted(struct stage *s)
+{
+	static const char *const boots[] = {"two", "three", "four"};
+
+	stage_init(s);
+	stage_recipe(s, "demo", RESTARTS);
+	stage_write(s, "again", "");
+	stage_run(s, ORDER_APPLY, "demo");
+	for (size_t i = 0; i < 3; i++) {
+		assert_true(s->out.rebooting);
+		s->boot_id = boots[i];
+		if (i == 1)
+			assert_int_equal(fs_remove(s->root, "again", false, NULL), 0);
+		stage_resume(s, ORDER_APPLY, "demo");
+	}
+	stage_ends(s, RESULT_CHANGED, "");
+	assert_int_equal(s->reboots, 3);
+	s->reboots = 0;
+}
+
+TEST(undo_restarts_once_when_all_else_is_taken_back)
+{
+	struct stage s;
+
+	restarted(&s);
+	stage_run(&s, ORDER_UNDO, "demo");
+	assert_true(s.out.rebooting);
+	assert_int_equal(s.reboots, 1);
+	assert_true(json_get_bool(stage_event(&s, "rebooting", 0), "undo", false));
+	assert_string_equal(stage_event_str(&s, "rebooting", 0, "boot_id"), "four");
+	assert_int_equal(json_get_int(stage_event(&s, "rebooting", 0), "within", 0), 900);
+	assert_false(stage_has(s.root, "a"));
+	assert_false(stage_has(s.root, "b"));
+	assert_true(stage_has(s.state, "runs/unfinished"));
+
+	s.boot_id = "five";
+	stage_resume(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_int_equal(s.reboots, 1);
+	assert_string_equal(stage_event_str(&s, "undo", 0, "why"), "the node has restarted");
+	assert_int_equal(COUNT(&s, RESULT_CHANGED), 5); /* two files, two steps, the handler */
+	assert_int_equal(remembered(&s, "demo"), 0);
+	assert_false(stage_has(s.state, "runs/unfinished"));
+	stage_run(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_OK, "");
+	assert_int_equal(s.reboots, 1);
+	stage_done(&s);
+}
+
+TEST(undo_whose_restart_does_not_come_says_so)
+{
+	struct stage s;
+
+	stage_init(&s);
+	stage_recipe(&s, "demo", "recipe: demo\nsteps:\n  - reboot: {timeout: 1}\n");
+	stage_run(&s, ORDER_APPLY, "demo");
+	s.boot_id = "two";
+	stage_resume(&s, ORDER_APPLY, "demo");
+	stage_run(&s, ORDER_UNDO, "demo");
+	assert_true(s.out.rebooting);
+	stage_resume(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_TIMEOUT, "the node has not restarted within 1 s");
+	assert_int_equal(remembered(&s, "demo"), 1);
+	stage_done(&s);
+}
+
+TEST(undo_does_not_restart_what_was_not_restarted)
+{
+	struct stage s;
+
+	stage_init(&s);
+	stage_recipe(&s, "demo", RESTARTS);
+	s.reboot_asked = true;
+	stage_run(&s, ORDER_APPLY, "demo");
+	assert_true(s.out.rebooting);
+	assert_int_equal(s.reboots, 0);
+	stage_run(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_int_equal(s.reboots, 0);
+	assert_null(stage_event(&s, "rebooting", 0));
+	assert_string_equal(stage_event_str(&s, "undo", 0, "why"), "is as it was before");
+	assert_int_equal(remembered(&s, "demo"), 0);
+	stage_done(&s);
+}
+
+TEST(undo_does_not_restart_when_something_stays)
+{
+	struct stage s;
+
+	restarted(&s);
+	stage_write(&s, "a", "theirs\n");
+	stage_run(&s, ORDER_UNDO, "demo");
+	assert_false(s.out.rebooting);
+	stage_ends(&s, RESULT_FAILED, "undo of file /a");
+	assert_int_equal(s.reboots, 0);
+	assert_int_equal(remembered(&s, "demo"), 4);
+
+	stage_write(&s, "a", "a");
+	stage_run(&s, ORDER_UNDO, "demo");
+	assert_true(s.out.rebooting);
+	s.boot_id = "five";
+	stage_resume(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_int_equal(s.reboots, 1);
+	stage_done(&s);
+}
+
+TEST(undo_leaves_its_restart_to_who_announced_it)
+{
+	struct stage s;
+
+	restarted(&s);
+	s.reboot_asked = true;
+	stage_run(&s, ORDER_UNDO, "demo");
+	assert_true(s.out.rebooting);
+	assert_int_equal(s.reboots, 0);
+	assert_true(json_get_bool(stage_event(&s, "rebooting", 0), "asked", false));
+	s.boot_id = "five";
+	stage_resume(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_int_equal(remembered(&s, "demo"), 0);
+	stage_done(&s);
+}
+
 TEST(undo_of_a_damaged_memory)
 {
 	struct stage s;
