@@ -26,8 +26,8 @@
 
 struct decode {
 	int in;
-	pthread_t reader, hasher;
-	struct queue *raw, *out; /* read, not hashed yet; ready for the caller */
+	pthread_t reader, decoder;
+	struct queue *raw, *out; /* read; ready for the caller */
 	struct hash *hash;
 	ZSTD_DCtx *zstd;
 	bool compressed;
@@ -41,8 +41,8 @@ struct decode {
 	unsigned char carry[IN_BLOCK];
 	unsigned char header[HEADER_MAX];
 	size_t header_n;
-	int rc;
-	struct err err;
+	int rc, read_rc; /* of the two threads */
+	struct err err, read_err;
 };
 
 static bool is_zstd(const unsigned char *p, size_t n)
@@ -212,21 +212,33 @@ static bool decompress(struct decode *d, const unsigned char *p, size_t n)
 	return true;
 }
 
+/* A block that was handed over is still ours to read until the next is asked for. */
 static void *read_all(void *ctx)
 {
 	struct decode *d = ctx;
-	bool first = true, wanted = true;
+	unsigned char *p;
+	size_t n;
 
-	for (;;) {
-		unsigned char *p = queue_space(d->raw);
-		size_t n = 0;
-		const int rc = p ? read_block(d->in, p, &n, &d->err) : 0;
-
-		if (rc < 0)
-			d->rc = rc;
-		if (rc < 0 || n == 0)
+	while ((p = queue_space(d->raw)) != NULL) {
+		d->read_rc = read_block(d->in, p, &n, &d->read_err);
+		if (d->read_rc < 0 || n == 0)
 			break;
 		queue_push(d->raw, n);
+		hash_update(d->hash, p, n);
+	}
+	queue_end(d->raw);
+	return NULL;
+}
+
+/* To the end of what is read, also when nobody wants it any more: the hash is of the whole. */
+static void *decode_all(void *ctx)
+{
+	struct decode *d = ctx;
+	bool first = true, wanted = true;
+	const unsigned char *p;
+	size_t n;
+
+	while ((p = queue_pop(d->raw, &n)) != NULL) {
 		if (first)
 			d->compressed = is_zstd(p, n);
 		first = false;
@@ -236,18 +248,6 @@ static void *read_all(void *ctx)
 	if (d->rc == 0 && wanted && d->compressed && (d->need > 0 || d->skip > 0))
 		fail(d, "it is cut off");
 	queue_end(d->out);
-	queue_end(d->raw);
-	return NULL;
-}
-
-static void *hash_all(void *ctx)
-{
-	struct decode *d = ctx;
-	const unsigned char *p;
-	size_t n;
-
-	while ((p = queue_pop(d->raw, &n)) != NULL)
-		hash_update(d->hash, p, n);
 	return NULL;
 }
 
@@ -273,13 +273,13 @@ struct decode *decode_start(int in, struct err *err)
 	d->zstd = ZSTD_createDCtx();
 	if (!d->zstd)
 		abort();
-	rc = pthread_create(&d->hasher, NULL, hash_all, d);
+	rc = pthread_create(&d->reader, NULL, read_all, d);
 	if (rc == 0) {
-		rc = pthread_create(&d->reader, NULL, read_all, d);
+		rc = pthread_create(&d->decoder, NULL, decode_all, d);
 		if (rc == 0)
 			return d;
-		queue_end(d->raw);
-		pthread_join(d->hasher, NULL);
+		queue_break(d->raw);
+		pthread_join(d->reader, NULL);
 	}
 	err_sys(err, rc, "cannot start the reading threads");
 	hash_free(d->hash);
@@ -304,11 +304,11 @@ int decode_finish(struct decode *d, bool given_up, char sha256[static HASH_HEX],
 	if (given_up)
 		queue_break(d->raw);
 	pthread_join(d->reader, NULL);
-	pthread_join(d->hasher, NULL);
+	pthread_join(d->decoder, NULL);
 	hash_final(d->hash, sha256);
-	rc = d->rc;
+	rc = d->read_rc < 0 ? d->read_rc : d->rc;
 	if (rc < 0 && err)
-		*err = d->err;
+		*err = d->read_rc < 0 ? d->read_err : d->err;
 	release(d);
 	return rc;
 }

@@ -1,8 +1,9 @@
 /*
  * decode - an archive's bytes, hashed and decompressed by threads of their own.
  *
- * One thread reads and, for zstd, decompresses; one takes the SHA-256 of what was read; the caller
- * takes the outcome block by block. gzip is left to libarchive, since it is rare here.
+ * One thread reads and takes the SHA-256 of what it read; one decompresses (zstd), which takes the
+ * longest by far and so does nothing else; the caller takes the outcome block by block. gzip is
+ * left to libarchive, since it is rare here.
  */
 #pragma once
 

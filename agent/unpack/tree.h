@@ -1,8 +1,8 @@
 /*
  * tree - a whole archive (tar: plain, gzip, zstd) to files, in a confined child, after a policy.
  *
- * The child has three threads: one reads and decompresses, one hashes what was read, one judges the
- * entries and writes them below the target's descriptor. Entries: files, folders, links that stay
+ * The child has three threads: one reads and hashes, one decompresses, one judges the entries and
+ * writes them below the target's descriptor. Entries: files, folders, links that stay
  * inside, hard links to files of the archive. What a failure leaves in the target is the caller's
  * to remove. On success the file system is synced once. The caller must have one thread only (it
  * forks).
