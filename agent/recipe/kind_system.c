@@ -23,7 +23,7 @@ static const struct kind_param USER[] = {
 	{"group", PARAM_NAME, false, NULL, NULL, "primary group"},
 	{"groups", PARAM_LIST, false, NULL, NULL, "further groups it must be in"},
 	{"home", PARAM_PATH, false, NULL, NULL, "home directory"},
-	{"create_home", PARAM_BOOL, false, NULL, "false", "make the home directory"},
+	{"create_home", PARAM_BOOL, false, NULL, "false", "make the home directory, 0700"},
 	{"shell", PARAM_PATH, false, NULL, NULL, "login shell"},
 	{"system", PARAM_BOOL, false, NULL, "false", "a system account"},
 	{"about", PARAM_TEXT, false, NULL, NULL, "the GECOS field"},

@@ -95,13 +95,19 @@ static int by_path(const void *a, const void *b)
 	return strcmp(a, b);
 }
 
-static void list_dropins(const struct step_env *env, struct files *f)
+/* A folder that cannot be read now is not one that is not there: then nothing may be decided. */
+static int list_dropins(const struct step_env *env, struct files *f, struct err *err)
 {
 	const struct dirent *e;
-	DIR *dir = fs_dir_open(env->root, FOLDER, NULL);
+	struct err why = {0};
+	DIR *dir = fs_dir_open(env->root, FOLDER, &why);
 
+	if (!dir && why.code != E_NOTFOUND) {
+		*err = why;
+		return -(int)why.code;
+	}
 	if (!dir)
-		return;
+		return 0;
 	f->dropins = true;
 	while ((e = readdir(dir)) && f->n < FILES_MAX - 1)
 		if (str_ends(str_of(e->d_name), ".cfg") && strcmp(e->d_name, "90-stoika.cfg") != 0)
@@ -109,15 +115,16 @@ static void list_dropins(const struct step_env *env, struct files *f)
 	closedir(dir);
 	snprintf(f->path[f->n++], sizeof f->path[0], DROPIN);
 	qsort(f->path[1], f->n - 1, sizeof f->path[0], by_path);
+	return 0;
 }
 
 static int open_files(const struct step_env *env, struct files *f, struct err *err)
 {
 	unsigned paths;
-	int rc = 0;
+	int rc;
 
 	snprintf(f->path[f->n++], sizeof f->path[0], MAIN_FILE);
-	list_dropins(env, f);
+	rc = list_dropins(env, f, err);
 	paths = f->n;
 	for (f->n = 0; rc == 0 && f->n < paths; f->n++)
 		rc = edit_open(env, f->path[f->n], &f->at[f->n], err);
@@ -275,10 +282,11 @@ static int judge_grub(
 	const struct step_env *env, bool *missing, struct step_report *rep, struct err *err)
 {
 	struct stat st;
+	const int rc = fs_stat(env->root, MAIN_FILE, true, &st, err);
 
-	*missing = fs_stat(env->root, MAIN_FILE, true, &st, NULL) < 0;
+	*missing = rc == -E_NOTFOUND;
 	if (!*missing)
-		return 0;
+		return rc;
 	if (env->dry) {
 		report_unknown(rep, "GRUB is not installed yet");
 		return 0;

@@ -114,20 +114,23 @@ static void find_primary_group(const struct wish *w, struct str groups, struct f
 	f->group = !f->exists || f->user.gid != f->gid;
 }
 
-static bool no_home(const struct step_env *env, const struct wish *w, const struct finding *f)
+static int find_home(
+	const struct step_env *env, const struct wish *w, struct finding *f, struct err *err)
 {
 	char path[PATH_MAX];
 	struct stat st;
+	int rc;
 
-	if (!w->create_home)
-		return false;
+	f->make_home = w->create_home;
+	if (!w->create_home || (!w->home && !f->exists))
+		return 0;
 	if (w->home)
 		snprintf(path, sizeof path, "%s", w->home);
-	else if (f->exists)
-		snprintf(path, sizeof path, STR_FMT, STR_ARG(f->user.home));
 	else
-		return true;
-	return fs_stat(env->root, path, true, &st, NULL) == -E_NOTFOUND;
+		snprintf(path, sizeof path, STR_FMT, STR_ARG(f->user.home));
+	rc = fs_stat(env->root, path, true, &st, err);
+	f->make_home = rc == -E_NOTFOUND;
+	return f->make_home ? 0 : rc;
 }
 
 static bool is_other(const char *want, struct str have)
@@ -155,9 +158,9 @@ static int look(
 	find_primary_group(w, groups, f);
 	find_missing_groups(w, groups, f);
 	f->namesake = ident_group_find(groups, w->name, &(struct ident_group){0});
-	f->make_home = no_home(env, w, f);
-	if (!f->exists)
-		return 0;
+	rc = find_home(env, w, f, err);
+	if (rc < 0 || !f->exists)
+		return rc;
 	f->uid = w->uid && json_integer_value(w->uid) != (json_int_t)f->user.uid;
 	f->home = is_other(w->home, f->user.home);
 	f->shell = is_other(w->shell, f->user.shell);
@@ -327,7 +330,7 @@ static int modify(
 	return run(env, &argv, w->name, err);
 }
 
-/* usermod makes no home, so it is made here: empty, the user's, 0700. */
+/* usermod makes no home, so it is made here, and closed to others whoever made it. */
 static int make_home(const struct step_env *env, const struct wish *w, struct err *err)
 {
 	struct ident_user u;
@@ -375,7 +378,7 @@ static int change(struct step_env *env, const struct wish *w, const struct findi
 		return rc;
 	rc = f->exists ? modify(env, w, f, err) : create(env, w, f, err);
 	step_cache_forget(env->cache);
-	if (rc == 0 && f->exists && f->make_home)
+	if (rc == 0 && f->make_home)
 		rc = make_home(env, w, err);
 	return rc;
 }
