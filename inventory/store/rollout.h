@@ -91,12 +91,12 @@ int store_rollout_moves_after(struct store *s, struct arena *a, const char *run,
 	struct rollout_moves *out, struct err *err);
 
 /* The orders a node was given: its results in the parts of the rollout, in the order they began. */
-struct rollout_order {
+struct rollout_given {
 	const char *run, *mode; /* "R-apply-2", "apply" */
 	int64_t started;        /* of the part, wall ns */
 	struct node_result result;
 };
-struct rollout_orders vec(struct rollout_order);
+struct rollout_orders vec(struct rollout_given);
 int store_rollout_orders(struct store *s, struct arena *a, const char *run, int64_t node,
 	struct rollout_orders *out, struct err *err);
 /* Journal records of the node in all parts; at most STORE_EVENTS_MAX, the newest of them. */

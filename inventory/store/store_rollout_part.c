@@ -29,7 +29,7 @@ int store_rollout_orders(struct store *s, struct arena *a, const char *run, int6
 	query_text(&q, ":run", run);
 	query_int(&q, ":node", node);
 	while ((rc = query_next(&q, err)) > 0) {
-		struct rollout_order *o = vec_push(out);
+		struct rollout_given *o = vec_push(out);
 
 		o->run = query_get_word(&q, 0, a);
 		o->mode = query_get_word(&q, 1, a);
