@@ -6,6 +6,10 @@
  * from 2: tries), made when its first node is called; so journals on nodes, results, events,
  * attach and resume are those of any run. Leases are taken under the crew's own name, when the
  * first order is given, and stay until crew_release: no other run comes between two orders.
+ *
+ * done is called between turns of the loop only, so anything may be called from it; event and
+ * evidence come while links are served, and crew_call, crew_drop and crew_release may be called
+ * from them too.
  */
 #pragma once
 
@@ -37,13 +41,19 @@ struct crew_opts {
 	void (*evidence)(void *ctx, size_t node, const char *name, struct str bytes);
 };
 
+/*
+ * Ends what a killed controller left (fleet_recover) and takes the lock of the name, E_BUSY when
+ * another controller drives it, until crew_close. So the rollout's own row is added, or opened
+ * again, behind it, and ended before crew_close.
+ */
 int crew_open(struct store *s, const struct keys *k, const struct node_refs *nodes,
 	const struct crew_opts *o, struct crew **out, struct err *err);
 /*
  * Gives the node its order; done is called later, also for what fails at once, never from within.
- * One order a node at a time (else E_STATE). try: from 1. again: this very order was given by a
- * controller that died: what came of it is asked for first (attach), and it is given only if the
- * node knows of none. reboot_wait: ns, 0: as the step says.
+ * One order a node at a time, and each mode and try once (else E_STATE). try: from 1. again: this
+ * very order was given by a controller that died, or dropped: what came of it is asked for first
+ * (attach), and it is given only if the node knows of none; a restart that was announced is waited
+ * for. reboot_wait: ns, 0: as the step says.
  */
 int crew_call(struct crew *c, size_t node, enum order_mode mode, unsigned try, bool again,
 	int64_t reboot_wait, struct err *err);
@@ -61,5 +71,6 @@ int crew_run(struct crew *c, bool (*tick)(void *ctx), void *ctx, bool *stopped, 
 int crew_begin_write(struct crew *c, struct err *err);
 /* Commits what is open now. */
 int crew_commit(struct crew *c, struct err *err);
-/* Ends the store's runs: done, failed, or interrupted when orders are under way. */
+/* Ends the store's runs: done, failed, or interrupted when orders are under way; those are told to
+ * nobody, and go on by themselves. All leases go. c is no more, also after an error. */
 int crew_close(struct crew *c, struct err *err);

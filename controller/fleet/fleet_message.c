@@ -18,6 +18,8 @@
 #define EVENTS_MAX    200000
 #define EVENT_BYTES   ((size_t)32 << 20) /* of one node in one run */
 #define FACTS_MAX     64                 /* groups */
+#define FILES_MAX     16                 /* of evidence */
+#define FILE_BYTES    ((size_t)4 << 20)  /* of all of them */
 #define REBOOT_WAIT   (900 * CLOCK_SEC)
 #define STEADY        (10 * CLOCK_SEC) /* a link that lived so long */
 #define DAY_S         86400
@@ -34,7 +36,7 @@ static bool find_result(
 	struct node_results rows = VEC_INIT;
 	bool found = false;
 
-	if (store_results(f->store, a, run, &rows, NULL) == 0)
+	if (store_results(f->hub->store, a, run, &rows, NULL) == 0)
 		vec_each(&rows, struct node_result, r)
 			if (r->node == node) {
 				found = true;
@@ -51,8 +53,8 @@ static bool is_open_run(const struct task *t, const char *id)
 	struct arena *a = arena_new();
 	struct run_row row;
 	enum step_result state;
-	bool open = store_run_find(f->store, a, id, &row, NULL) == 0 && strcmp(row.id, id) == 0 &&
-		    strcmp(row.mode, order_mode_name(ORDER_APPLY)) == 0;
+	bool open = store_run_find(f->hub->store, a, id, &row, NULL) == 0 &&
+		    strcmp(row.id, id) == 0 && strcmp(row.mode, order_mode_name(ORDER_APPLY)) == 0;
 
 	if (open && find_result(f, a, id, t->node->id, &state))
 		open = state == RESULT_UNKNOWN || state == RESULT_INTERRUPTED;
@@ -73,8 +75,7 @@ static int meet_busy(struct task *t, const json_t *busy, struct err *err)
 		t->attach = true;
 		return 0;
 	}
-	if (t->fleet->opts->mode == ORDER_APPLY && t->followed < FOLLOW_MAX &&
-		is_open_run(t, run)) {
+	if (fleet_acts(t->fleet) && t->followed < FOLLOW_MAX && is_open_run(t, run)) {
 		t->followed++;
 		t->follow = xstrdup(run);
 		return 0;
@@ -99,6 +100,17 @@ static int judge_name(const struct task *t, const json_t *m, struct err *err)
 		t->node->name);
 }
 
+static void tell_back(struct task *t, const char *boot_id)
+{
+	const struct task_hooks *hooks = t->fleet->hub->hooks;
+	AUTO_JSON record = json_object();
+
+	json_put_str(record, "ev", "back");
+	json_put_str(record, "boot_id", boot_id);
+	if (hooks)
+		hooks->event(t, record);
+}
+
 /* A node that was to restart and greets under its old boot id has not gone down yet. */
 static int meet_rebooted(struct task *t, const char *boot_id, struct err *err)
 {
@@ -109,7 +121,16 @@ static int meet_rebooted(struct task *t, const char *boot_id, struct err *err)
 	t->rebooting = false;
 	t->attach = true;
 	t->tries = 0;
+	tell_back(t, boot_id);
 	return 0;
+}
+
+/* These need no lock of the node, so whoever holds it is in nobody's way. */
+static bool wants_node(const struct fleet *f)
+{
+	const enum order_mode m = f->opts->mode;
+
+	return m != ORDER_FACTS && m != ORDER_ATTACH && m != ORDER_EVIDENCE;
 }
 
 static int on_hello(struct task *t, json_t *m, struct err *err)
@@ -122,7 +143,7 @@ static int on_hello(struct task *t, json_t *m, struct err *err)
 
 	t->met = true;
 	t->modern = *key != '\0';
-	t->signer = keys_signer(f->keys, key);
+	t->signer = keys_signer(f->hub->keys, key);
 	free(t->complaint); /* that was noise */
 	t->complaint = NULL;
 	if (proto != WIRE_PROTO) {
@@ -137,7 +158,7 @@ static int on_hello(struct task *t, json_t *m, struct err *err)
 		return rc;
 	snprintf(t->boot_id, sizeof t->boot_id, "%.64s", boot);
 	record_hello(t, m);
-	if (busy && f->opts->mode != ORDER_FACTS && f->opts->mode != ORDER_ATTACH)
+	if (busy && wants_node(f))
 		rc = meet_busy(t, busy, err);
 	if (rc == 0)
 		rc = order_send(t, json_get_str(m, "nonce", ""), json_get(m, "bundles"), err);
@@ -152,7 +173,7 @@ static int on_need(struct task *t, json_t *m, struct err *err)
 {
 	const char *digest = json_get_str(m, "bundle", "");
 
-	if (t->follow || t->attach || strcmp(digest, t->fleet->pack.digest) != 0)
+	if (t->follow || t->attach || strcmp(digest, t->fleet->hub->pack.digest) != 0)
 		return err_set(
 			err, E_REMOTE, "'%s' asked for a bundle it was not told of", t->node->name);
 	order_send_bundle(t);
@@ -196,11 +217,10 @@ static int judge_event(struct task *t, json_t *m, int64_t seq, struct err *err)
 	return 0;
 }
 
-/* It goes down now; how long it may take is the step's word, or the caller's. */
-static void note_reboot(struct task *t, const json_t *m)
+/* How long it may take is the caller's word, or the step's. */
+void message_note_reboot(struct task *t, int64_t within)
 {
-	const int64_t within = json_get_int(m, "within", 0);
-	const int64_t wait = t->fleet->opts->reboot_wait    ? t->fleet->opts->reboot_wait
+	const int64_t wait = t->reboot_wait                 ? t->reboot_wait
 			     : within > 0 && within < DAY_S ? within * CLOCK_SEC
 							    : REBOOT_WAIT;
 
@@ -209,29 +229,37 @@ static void note_reboot(struct task *t, const json_t *m)
 	t->reboot_until = t->reboot_since + wait;
 }
 
+static void tell_event(struct task *t, const json_t *record)
+{
+	const struct fleet *f = t->fleet;
+
+	if (f->hub->hooks)
+		f->hub->hooks->event(t, record);
+	else if (f->opts->event)
+		f->opts->event(f->opts->ctx, t->node, record);
+}
+
 static int on_event(struct task *t, json_t *m, struct err *err)
 {
-	const struct fleet_opts *o = t->fleet->opts;
 	const int64_t seq = json_get_int(m, "seq", 0);
 	const int rc = judge_event(t, m, seq, err);
 
 	if (rc < 0)
 		return rc;
 	json_object_del(m, "t");
-	redact_json(t->fleet->redact, m);
+	redact_json(t->fleet->hub->redact, m);
 	record_event(t, task_current_run(t), m);
 	if (t->follow)
 		return 0;
 	if (strcmp(json_get_str(m, "ev", ""), "rebooting") == 0)
-		note_reboot(t, m);
+		message_note_reboot(t, json_get_int(m, "within", 0));
 	if (!t->advice && is_bad(result_parse(json_get_str(m, "state", "ok"))))
 		t->advice = copy_text(m, "hint");
 	if (seq > t->seen) {
 		t->seen = seq;
 		if (clock_mono() - t->greeting_since > STEADY)
 			t->tries = 0; /* the link held, and the run goes on */
-		if (o->event)
-			o->event(o->ctx, t->node, m);
+		tell_event(t, m);
 	}
 	return 0;
 }
@@ -250,6 +278,34 @@ static int on_facts(struct task *t, json_t *m, struct err *err)
 		return err_set(err, E_REMOTE, "'%s' sent facts that are none", t->node->name);
 	t->facts_came = true;
 	record_facts(t, facts);
+	if (t->fleet->hub->hooks)
+		t->fleet->hub->hooks->facts(t, facts);
+	return 0;
+}
+
+/* A file for whoever looks into a failure; there is nobody but a crew to take it. */
+static int on_evidence(struct task *t, json_t *m, struct err *err)
+{
+	const struct hub *h = t->fleet->hub;
+	const char *name = json_get_str(m, "name", ""), *text = json_get_str(m, "text", NULL);
+	const struct str bytes = str_of(text ? text : "");
+	AUTO_BUF safe = {0};
+
+	if (t->fleet->opts->mode != ORDER_EVIDENCE || !h->hooks || !text ||
+		!str_is_name(str_of(name)))
+		return err_set(err, E_REMOTE, "'%s' sent evidence that is none", t->node->name);
+	t->file_bytes += bytes.n;
+	if (++t->files > FILES_MAX || t->file_bytes > FILE_BYTES)
+		return err_set(err, E_LIMIT,
+			"'%s' sent more than %d files of evidence or %zu MiB of them",
+			t->node->name, FILES_MAX, FILE_BYTES >> 20);
+	if (!h->redact) {
+		h->hooks->evidence(t, name, bytes);
+		return 0;
+	}
+	buf_init(&safe, 2 * FILE_BYTES);
+	redact_text(h->redact, bytes, &safe);
+	h->hooks->evidence(t, name, buf_str(&safe));
 	return 0;
 }
 
@@ -274,10 +330,10 @@ static char *copy_words(const struct task *t, const json_t *m, const char *key)
 	char *text = copy_text(m, key);
 	AUTO_BUF safe = {0};
 
-	if (!text || !t->fleet->redact)
+	if (!text || !t->fleet->hub->redact)
 		return text;
 	buf_init(&safe, 2 * TEXT_MAX);
-	redact_text(t->fleet->redact, str_of(text), &safe);
+	redact_text(t->fleet->hub->redact, str_of(text), &safe);
 	free(text);
 	return xstrdup(buf_text(&safe));
 }
@@ -300,6 +356,14 @@ static void take_counts(struct task *t, const json_t *m)
 	memcpy(t->last_hash, a->plan_hash, sizeof t->last_hash);
 }
 
+/* Of a run that is followed: its end is yet to come, after a restart that somebody else is to do. */
+static int await_restart(struct task *t, struct err *err)
+{
+	if (!t->rebooting && !t->follow)
+		message_note_reboot(t, 0);
+	return err_set(err, E_NET, "'%s' has not restarted yet", t->node->name);
+}
+
 static int on_final(struct task *t, json_t *m, struct err *err)
 {
 	struct answer *a = &t->answer;
@@ -308,6 +372,8 @@ static int on_final(struct task *t, json_t *m, struct err *err)
 	if (strcmp(run, task_current_run(t)) != 0)
 		return err_set(err, E_REMOTE, "'%s' ended run '%s', which it was not asked for",
 			t->node->name, run);
+	if (json_is_true(json_get(m, "rebooting")))
+		return await_restart(t, err);
 	task_drop_answer(t);
 	a->state = result_parse(json_get_str(m, "state", ""));
 	take_counts(t, m);
@@ -364,6 +430,7 @@ static const struct {
 	{"need", TASK_ORDERED, on_need},
 	{"event", TASK_ORDERED, on_event},
 	{"facts", TASK_ORDERED, on_facts},
+	{"evidence", TASK_ORDERED, on_evidence},
 	{"final", TASK_ORDERED, on_final},
 	{"refused", TASK_ORDERED, on_refused},
 };
@@ -374,7 +441,7 @@ static int dispatch(struct task *t, const struct frame *frame, struct err *err)
 	const char *type = NULL;
 	int rc;
 
-	if (t->state == TASK_ANSWERED || t->state == TASK_DONE)
+	if (t->state == TASK_ANSWERED || t->state == TASK_DONE || t->dropped)
 		return 0;
 	t->heard = clock_mono();
 	t->event_bytes += frame->payload.n;

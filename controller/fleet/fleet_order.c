@@ -26,13 +26,13 @@ static void make_head(char head[static 5], size_t payload)
 	head[4] = 'D';
 }
 
-static int prepare_head(struct fleet *f, struct str sig, struct buf *head, struct err *err)
+static int prepare_head(struct hub *h, struct str sig, struct buf *head, struct err *err)
 {
-	const struct bundle_stream *b = &f->stream;
+	const struct bundle_stream *b = &h->stream;
 	AUTO_JSON m = message_new("bundle");
-	const size_t n = f->pack.payload.n;
+	const size_t n = h->pack.payload.n;
 
-	json_put_text(m, "manifest", f->pack.manifest);
+	json_put_text(m, "manifest", h->pack.manifest);
 	json_put_text(m, "sig", sig);
 	json_put_int(m, "size", (int64_t)n);
 	message_write(m, head);
@@ -44,52 +44,52 @@ static int prepare_head(struct fleet *f, struct str sig, struct buf *head, struc
 }
 
 /* While the signing key is replaced, the bundle is there with the signature of either key. */
-static int prepare_stream(struct fleet *f, struct err *err)
+static int prepare_stream(struct hub *h, struct err *err)
 {
-	struct bundle_stream *b = &f->stream;
+	struct bundle_stream *b = &h->stream;
 	char sig[SIGN_TEXT_MAX];
 	int rc;
 
-	b->payload = f->pack.payload;
+	b->payload = h->pack.payload;
 	make_head(b->frame_head, SLICE);
-	make_head(b->last_head, f->pack.payload.n % SLICE);
-	rc = prepare_head(f, f->pack.sig, &b->head[0], err);
-	if (rc < 0 || !f->keys->next)
+	make_head(b->last_head, h->pack.payload.n % SLICE);
+	rc = prepare_head(h, h->pack.sig, &b->head[0], err);
+	if (rc < 0 || !h->keys->next)
 		return rc;
-	rc = sign_make(f->keys->next, f->pack.manifest, sig, err);
-	return rc < 0 ? rc : prepare_head(f, str_of(sig), &b->head[1], err);
+	rc = sign_make(h->keys->next, h->pack.manifest, sig, err);
+	return rc < 0 ? rc : prepare_head(h, str_of(sig), &b->head[1], err);
 }
 
-int order_prepare(struct fleet *f, const struct node_refs *nodes, struct err *err)
+int order_prepare(struct hub *h, const struct node_refs *nodes, struct err *err)
 {
-	const struct fleet_opts *o = f->opts;
-	int rc = params_prepare(f, nodes, err);
+	const struct fleet_opts *o = h->opts;
+	int rc = params_prepare(h, nodes, err);
 
-	buf_init(&f->stream.head[0], 2 * WIRE_FRAME_MAX);
-	buf_init(&f->stream.head[1], 2 * WIRE_FRAME_MAX);
+	buf_init(&h->stream.head[0], 2 * WIRE_FRAME_MAX);
+	buf_init(&h->stream.head[1], 2 * WIRE_FRAME_MAX);
 	if (rc < 0 || o->n_recipes == 0)
 		return rc;
-	rc = pack_make(f->store, f->keys, o->recipes, o->n_recipes, &f->pack, err);
-	return rc < 0 ? rc : prepare_stream(f, err);
+	rc = pack_make(h->store, h->keys, o->recipes, o->n_recipes, &h->pack, err);
+	return rc < 0 ? rc : prepare_stream(h, err);
 }
 
-void order_cleanup(struct fleet *f)
+void order_cleanup(struct hub *h)
 {
-	params_cleanup(f);
-	buf_done(&f->stream.head[0]);
-	buf_done(&f->stream.head[1]);
-	pack_done(&f->pack);
+	params_cleanup(h);
+	buf_done(&h->stream.head[0]);
+	buf_done(&h->stream.head[1]);
+	pack_done(&h->pack);
 }
 
 void order_send_bundle(struct task *t)
 {
-	const struct bundle_stream *b = &t->fleet->stream;
+	const struct bundle_stream *b = &t->fleet->hub->stream;
 	struct str rest = b->payload;
 
 	if (t->bundle_sent)
 		return;
 	t->bundle_sent = true;
-	link_write_shared(t->link, buf_str(&b->head[t->signer == t->fleet->keys->next]));
+	link_write_shared(t->link, buf_str(&b->head[t->signer == t->fleet->hub->keys->next]));
 	while (rest.n > 0) {
 		link_write_shared(t->link, str_first(rest, SLICE));
 		rest = str_from(rest, SLICE);
@@ -140,6 +140,7 @@ static void choose_mode(const struct task *t, struct order *o, struct order_reci
 	o->mode = f->opts->mode;
 	o->run = f->out->id;
 	o->stay = f->stay;
+	o->reboot_asked = f->opts->mode == ORDER_APPLY && f->hub->reboot_asked;
 	o->expect = f->opts->preview ? ORDER_PREVIEW : t->expect;
 	if (o->mode == ORDER_RESUME)
 		o->after = t->seen;
@@ -147,7 +148,7 @@ static void choose_mode(const struct task *t, struct order *o, struct order_reci
 		o->rekey = f->opts->rekey;
 	if (f->opts->n_recipes == 0)
 		return;
-	o->bundle = f->pack.digest;
+	o->bundle = f->hub->pack.digest;
 	o->n_recipes = f->opts->n_recipes;
 	o->recipes = recipes;
 	for (unsigned i = 0; i < o->n_recipes; i++)

@@ -38,17 +38,16 @@ json_t *fleet_params_given(const struct recipe *r, const json_t *vars, json_t *g
 	return params;
 }
 
-static int find_value(
-	const struct fleet *f, struct param_set *set, const char *name, struct err *err)
+static int find_value(const struct hub *h, struct param_set *set, const char *name, struct err *err)
 {
 	struct str value;
 	int rc;
 
-	if (!f->opts->secrets) {
+	if (!h->opts->secrets) {
 		err_set(err, E_NOTFOUND, "there is no secret '%s'", name);
 		return err_hint(err, "stoika secret set %s", name);
 	}
-	rc = secrets_find(f->opts->secrets, name, &value, err);
+	rc = secrets_find(h->opts->secrets, name, &value, err);
 	if (rc < 0)
 		return rc;
 	if (!set->secrets)
@@ -57,17 +56,17 @@ static int find_value(
 	return 0;
 }
 
-static int give_params(struct fleet *f, struct param_set *set, unsigned i, struct err *err)
+static int give_params(struct hub *h, struct param_set *set, unsigned i, struct err *err)
 {
-	const struct pack_recipe *p = &f->opts->recipes[i];
+	const struct pack_recipe *p = &h->opts->recipes[i];
 	AUTO_JSON params =
-		fleet_params_given(p->recipe, set->vars, json_get(f->opts->params, p->name));
+		fleet_params_given(p->recipe, set->vars, json_get(h->opts->params, p->name));
 	int rc = recipe_params(p->recipe, params, &set->params[i], err);
 	for (unsigned k = 0; rc == 0 && k < p->recipe->n_params; k++) {
 		const struct recipe_param *r = &p->recipe->params[k];
 
 		if (r->type == PARAM_SECRET)
-			rc = find_value(f, set,
+			rc = find_value(h, set,
 				json_get_str(
 					json_get(set->params[i], r->name), RECIPE_SECRET_KEY, ""),
 				err);
@@ -75,32 +74,32 @@ static int give_params(struct fleet *f, struct param_set *set, unsigned i, struc
 	return rc < 0 ? err_wrap(err, "recipe '%s'", p->name) : 0;
 }
 
-static void fill(struct fleet *f, struct param_set *set, const char *text)
+static void fill(struct hub *h, struct param_set *set, const char *text)
 {
 	int rc;
 
 	*set = (struct param_set){
-		.text = text, .params = xcalloc(f->opts->n_recipes + 1, sizeof *set->params)};
+		.text = text, .params = xcalloc(h->opts->n_recipes + 1, sizeof *set->params)};
 	rc = json_parse(
 		str_of(text && *text ? text : "{}"), VARS_TEXT_MAX, "vars", &set->vars, &set->err);
-	for (unsigned i = 0; rc == 0 && i < f->opts->n_recipes; i++)
-		rc = give_params(f, set, i, &set->err);
+	for (unsigned i = 0; rc == 0 && i < h->opts->n_recipes; i++)
+		rc = give_params(h, set, i, &set->err);
 }
 
-const struct param_set *params_of(const struct fleet *f, const struct node_row *node)
+const struct param_set *params_of(const struct hub *h, const struct node_row *node)
 {
 	char id[24];
 
 	snprintf(id, sizeof id, "%lld", (long long)node->id);
-	for (unsigned i = 0; i < f->n_sets; i++)
-		if (f->sets[i].nodes ? json_get(f->sets[i].nodes, id) != NULL
-				     : f->sets[i].text == node->vars)
-			return &f->sets[i];
+	for (unsigned i = 0; i < h->n_sets; i++)
+		if (h->sets[i].nodes ? json_get(h->sets[i].nodes, id) != NULL
+				     : h->sets[i].text == node->vars)
+			return &h->sets[i];
 	return NULL;
 }
 
 /* The values by the names that the run's order had for these nodes. */
-static int fill_again(struct fleet *f, json_t *record, struct param_set *set, struct err *err)
+static int fill_again(struct hub *h, json_t *record, struct param_set *set, struct err *err)
 {
 	size_t i;
 	json_t *name;
@@ -110,90 +109,90 @@ static int fill_again(struct fleet *f, json_t *record, struct param_set *set, st
 	json_array_foreach(json_get(record, "secrets"), i, name)
 	{
 		if (rc == 0 && json_is_string(name))
-			rc = find_value(f, set, json_string_value(name), err);
+			rc = find_value(h, set, json_string_value(name), err);
 	}
 	return rc;
 }
 
 /* A resumed run takes what its own record says, whatever variables say now. */
-static int prepare_resume(struct fleet *f, struct err *err)
+static int prepare_resume(struct hub *h, struct err *err)
 {
 	AUTO_JSON order = NULL;
 	json_t *sets;
-	int rc = store_order_get(f->store, f->opts->id, &order, err);
+	int rc = store_order_get(h->store, h->opts->id, &order, err);
 
 	if (rc == -E_NOTFOUND)
 		return 0;
 	sets = json_get(order, "sets");
-	f->sets = xcalloc(json_array_size(sets) + 1, sizeof *f->sets);
+	h->sets = xcalloc(json_array_size(sets) + 1, sizeof *h->sets);
 	for (size_t i = 0; rc == 0 && i < json_array_size(sets); i++)
-		rc = fill_again(f, json_array_get(sets, i), &f->sets[f->n_sets++], err);
+		rc = fill_again(h, json_array_get(sets, i), &h->sets[h->n_sets++], err);
 	return rc;
 }
 
-static void know_secrets(struct fleet *f)
+static void know_secrets(struct hub *h)
 {
 	AUTO_JSON all = json_object();
 
-	for (unsigned i = 0; i < f->n_sets; i++)
-		if (f->sets[i].secrets)
-			json_object_update(all, f->sets[i].secrets);
+	for (unsigned i = 0; i < h->n_sets; i++)
+		if (h->sets[i].secrets)
+			json_object_update(all, h->sets[i].secrets);
 	if (json_object_size(all) > 0)
-		f->redact = redact_new(all);
+		h->redact = redact_new(all);
 }
 
-int params_prepare(struct fleet *f, const struct node_refs *nodes, struct err *err)
+int params_prepare(struct hub *h, const struct node_refs *nodes, struct err *err)
 {
 	unsigned bad = 0;
 
-	if (f->opts->mode == ORDER_RESUME) {
-		const int rc = prepare_resume(f, err);
+	if (h->opts->mode == ORDER_RESUME) {
+		const int rc = prepare_resume(h, err);
 
-		know_secrets(f);
+		know_secrets(h);
 		return rc;
 	}
-	f->sets = xcalloc(nodes->n + 1, sizeof *f->sets);
+	h->sets = xcalloc(nodes->n + 1, sizeof *h->sets);
 	for (size_t i = 0; i < nodes->n; i++) {
-		if (params_of(f, nodes->at[i]))
+		if (params_of(h, nodes->at[i]))
 			continue;
-		fill(f, &f->sets[f->n_sets], nodes->at[i]->vars);
-		bad += f->sets[f->n_sets++].err.code ? 1 : 0;
+		fill(h, &h->sets[h->n_sets], nodes->at[i]->vars);
+		bad += h->sets[h->n_sets++].err.code ? 1 : 0;
 	}
-	know_secrets(f);
-	if (bad == 0 || bad < f->n_sets)
+	know_secrets(h);
+	if (bad == 0 || bad < h->n_sets)
 		return 0;
-	*err = f->sets[0].err; /* not a single node could be told what to do */
+	*err = h->sets[0].err; /* not a single node could be told what to do */
 	return -(int)err->code;
 }
 
-void params_cleanup(struct fleet *f)
+void params_cleanup(struct hub *h)
 {
-	for (unsigned i = 0; i < f->n_sets; i++) {
-		struct param_set *set = &f->sets[i];
+	for (unsigned i = 0; i < h->n_sets; i++) {
+		struct param_set *set = &h->sets[i];
 
-		for (unsigned k = 0; set->params && k < f->opts->n_recipes; k++)
+		for (unsigned k = 0; set->params && k < h->opts->n_recipes; k++)
 			json_decref(set->params[k]);
 		free(set->params);
 		json_decref(set->nodes);
 		json_decref(set->vars);
 		json_decref(set->secrets);
 	}
-	free(f->sets);
-	f->sets = NULL;
-	f->n_sets = 0;
-	redact_free(f->redact);
-	f->redact = NULL;
+	free(h->sets);
+	h->sets = NULL;
+	h->n_sets = 0;
+	redact_free(h->redact);
+	h->redact = NULL;
 }
 
-static json_t *set_record(const struct fleet *f, const struct param_set *set)
+static json_t *set_record(const struct hub *h, const struct param_set *set)
 {
 	json_t *obj = json_object(), *recipes = json_array(), *names = json_array(), *value;
 	const char *name;
 
-	for (unsigned i = 0; i < f->opts->n_recipes; i++) {
+	for (unsigned i = 0; i < h->opts->n_recipes; i++) {
 		json_t *one = json_object();
 
-		json_put_str(one, "name", f->opts->recipes[i].name);
+		json_put_str(one, "name", h->opts->recipes[i].name);
 		if (set->params[i])
 			json_object_set(one, "params", set->params[i]);
 		json_array_append_new(recipes, one);
@@ -208,21 +207,22 @@ static json_t *set_record(const struct fleet *f, const struct param_set *set)
 	return obj;
 }
 
-json_t *params_record(const struct fleet *f)
+json_t *params_record(const struct hub *h)
 {
 	json_t *doc = json_object(), *sets = json_array();
 
-	for (unsigned i = 0; i < f->n_sets; i++)
-		json_array_append_new(sets, set_record(f, &f->sets[i]));
-	for (unsigned i = 0; i < f->n; i++) {
-		const struct task *t = &f->tasks[i];
+	for (unsigned i = 0; i < h->n_sets; i++)
+		json_array_append_new(sets, set_record(h, &h->sets[i]));
+	for (size_t i = 0; i < h->nodes->n; i++) {
+		const struct node_row *node = h->nodes->at[i];
+		const struct param_set *set = params_of(h, node);
 		char id[24];
 
-		if (!t->set)
+		if (!set)
 			continue;
-		snprintf(id, sizeof id, "%lld", (long long)t->node->id);
+		snprintf(id, sizeof id, "%lld", (long long)node->id);
 		json_put_int(
-			json_get(json_array_get(sets, (size_t)(t->set - f->sets)), "nodes"), id, 1);
+			json_get(json_array_get(sets, (size_t)(set - h->sets)), "nodes"), id, 1);
 	}
 	json_object_set_new(doc, "sets", sets);
 	return doc;

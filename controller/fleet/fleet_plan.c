@@ -59,7 +59,7 @@ int plan_expect(struct fleet *f, const char *recipes, struct err *err)
 	struct run_rows rows = VEC_INIT;
 	struct node_results results = VEC_INIT;
 	const struct run_row *plan = NULL;
-	int rc = store_runs_bare(f->store, f->arena, RUNS_LOOKED_AT, &rows, err);
+	int rc = store_runs_bare(f->hub->store, f->hub->arena, RUNS_LOOKED_AT, &rows, err);
 
 	if (rc == 0)
 		rc = find_plan(f, &rows, &plan, err);
@@ -69,7 +69,7 @@ int plan_expect(struct fleet *f, const char *recipes, struct err *err)
 		err_hint(err, "stoika run show %s", plan->id);
 	}
 	if (rc == 0)
-		rc = store_results(f->store, f->arena, plan->id, &results, err);
+		rc = store_results(f->hub->store, f->hub->arena, plan->id, &results, err);
 	for (unsigned i = 0; rc == 0 && i < f->n; i++) {
 		struct task *t = &f->tasks[i];
 		const struct node_result *r = result_of(&results, t->node->id);
@@ -104,7 +104,7 @@ int plan_seen(struct fleet *f, struct err *err)
 		struct event_rows events = VEC_INIT;
 		struct arena *a = arena_new();
 
-		rc = store_events(f->store, a, f->out->id, after, &events, err);
+		rc = store_events(f->hub->store, a, f->out->id, after, &events, err);
 		got = events.n;
 		vec_each(&events, struct event_row, e) {
 			const int64_t seq = json_get_int(e->record, "seq", 0);

@@ -17,34 +17,34 @@
 #define OS_TEXT_MAX 160
 #define WORD_MAX    64 /* of a version or a boot id */
 
-bool record_begin(struct fleet *f)
+bool record_begin(struct hub *h)
 {
-	if (f->broken.code)
+	if (h->broken.code)
 		return false;
-	if (f->writing)
+	if (h->writing)
 		return true;
-	if (store_begin(f->store, &f->broken) < 0)
+	if (store_begin(h->store, &h->broken) < 0)
 		return false;
-	f->writing = true;
-	f->rows = 0;
+	h->writing = true;
+	h->rows = 0;
 	return true;
 }
 
-void record_commit(struct fleet *f)
+void record_commit(struct hub *h)
 {
-	if (!f->writing)
+	if (!h->writing)
 		return;
-	f->writing = false;
-	if (f->broken.code)
-		store_rollback(f->store);
+	h->writing = false;
+	if (h->broken.code)
+		store_rollback(h->store);
 	else
-		(void)store_commit(f->store, &f->broken);
+		(void)store_commit(h->store, &h->broken);
 }
 
-static void count_row(struct fleet *f)
+static void count_row(struct hub *h)
 {
-	if (++f->rows >= GROUP_ROWS || f->broken.code)
-		record_commit(f);
+	if (++h->rows >= GROUP_ROWS || h->broken.code)
+		record_commit(h);
 }
 
 /* A word of the node, which may be as long as it likes; NULL when there is none. */
@@ -62,26 +62,26 @@ static const char *get_word(const json_t *m, const char *key, char out[static WO
 
 void record_hello(struct task *t, const json_t *hello)
 {
-	struct fleet *f = t->fleet;
+	struct hub *h = t->fleet->hub;
 	char version[WORD_MAX + 1], boot[WORD_MAX + 1];
 
-	if (!record_begin(f))
+	if (!record_begin(h))
 		return;
-	(void)store_node_seen(f->store, t->node->id, get_word(hello, "version", version),
-		get_word(hello, "boot_id", boot), NULL, NULL, NULL, &f->broken);
-	if (!f->broken.code)
-		(void)store_node_met(f->store, t->node->id, &f->broken);
-	count_row(f);
+	(void)store_node_seen(h->store, t->node->id, get_word(hello, "version", version),
+		get_word(hello, "boot_id", boot), NULL, NULL, NULL, &h->broken);
+	if (!h->broken.code)
+		(void)store_node_met(h->store, t->node->id, &h->broken);
+	count_row(h);
 }
 
 void record_missed(struct task *t, const char *why)
 {
-	struct fleet *f = t->fleet;
+	struct hub *h = t->fleet->hub;
 
-	if (!record_begin(f))
+	if (!record_begin(h))
 		return;
-	(void)store_node_missed(f->store, t->node->id, why, &f->broken);
-	count_row(f);
+	(void)store_node_missed(h->store, t->node->id, why, &h->broken);
+	count_row(h);
 }
 
 static bool is_worth_keeping(const json_t *record)
@@ -98,60 +98,61 @@ static bool is_worth_keeping(const json_t *record)
 
 void record_event(struct task *t, const char *run, const json_t *record)
 {
-	struct fleet *f = t->fleet;
+	struct hub *h = t->fleet->hub;
 
-	if (!is_worth_keeping(record) || !record_begin(f))
+	if (!is_worth_keeping(record) || !record_begin(h))
 		return;
-	(void)store_event_add(f->store, run, t->node->id, record, &f->broken);
-	count_row(f);
+	(void)store_event_add(h->store, run, t->node->id, record, &h->broken);
+	count_row(h);
 }
 
 void record_facts(struct task *t, json_t *facts)
 {
-	struct fleet *f = t->fleet;
+	struct hub *h = t->fleet->hub;
 	const json_t *os = json_get(facts, "os");
 	char text[OS_TEXT_MAX], id[WORD_MAX + 1], version[WORD_MAX + 1];
 	const char *group;
 	json_t *value;
 
-	if (!record_begin(f))
+	if (!record_begin(h))
 		return;
 	json_object_foreach(facts, group, value)
 	{
-		if (!f->broken.code)
+		if (!h->broken.code)
 			(void)store_put_facts(
-				f->store, t->node->id, group, value, ORIGIN_REPORTED, &f->broken);
-		f->rows++;
+				h->store, t->node->id, group, value, ORIGIN_REPORTED, &h->broken);
+		h->rows++;
 	}
 	if (!get_word(os, "id", id))
 		id[0] = '\0';
 	if (!get_word(os, "version_id", version))
 		version[0] = '\0';
 	snprintf(text, sizeof text, "%s %s", id, version);
-	if (!f->broken.code)
-		(void)store_node_seen(f->store, t->node->id, NULL, NULL, os ? text : NULL, NULL,
-			NULL, &f->broken);
-	count_row(f);
+	if (!h->broken.code)
+		(void)store_node_seen(h->store, t->node->id, NULL, NULL, os ? text : NULL, NULL,
+			NULL, &h->broken);
+	count_row(h);
 }
 
 void record_result(struct task *t, const char *run, const struct node_result *r)
 {
-	struct fleet *f = t->fleet;
+	const struct fleet *f = t->fleet;
+	struct hub *h = f->hub;
 
-	if (!record_begin(f))
+	if (!record_begin(h))
 		return;
-	(void)store_result_put(f->store, run, r, &f->broken);
-	if (!f->broken.code && !f->stay && strcmp(run, f->out->id) == 0)
-		(void)store_lease_drop(f->store, t->node->id, run, &f->broken);
-	count_row(f);
+	(void)store_result_put(h->store, run, r, &h->broken);
+	if (!h->broken.code && !f->stay && !h->lease && strcmp(run, f->out->id) == 0)
+		(void)store_lease_drop(h->store, t->node->id, run, &h->broken);
+	count_row(h);
 }
 
-int record_take_lease(struct fleet *f, const struct node_row *node, struct err *err)
+int record_take_lease(struct hub *h, const struct node_row *node, const char *run, struct err *err)
 {
 	struct arena *a = arena_new();
 	struct lease holder;
-	const int rc = store_lease_take(
-		f->store, a, node->id, f->out->id, f->owner, LEASE_TTL, &holder, err);
+	const int rc =
+		store_lease_take(h->store, a, node->id, run, h->owner, LEASE_TTL, &holder, err);
 
 	if (rc == -E_BUSY) {
 		char since[24];
@@ -165,14 +166,18 @@ int record_take_lease(struct fleet *f, const struct node_row *node, struct err *
 	return rc;
 }
 
-void record_renew_leases(struct fleet *f, int64_t now)
+bool record_renewal_due(struct hub *h, int64_t now)
 {
-	if (now - f->renewed < RENEW_EVERY)
+	if (now - h->renewed < RENEW_EVERY)
+		return false;
+	h->renewed = now;
+	return true;
+}
+
+void record_renew_lease(struct hub *h, const struct node_row *node, const char *run)
+{
+	if (!record_begin(h))
 		return;
-	f->renewed = now;
-	for (unsigned i = 0; i < f->n && record_begin(f); i++) {
-		if (f->tasks[i].state != TASK_DONE)
-			(void)record_take_lease(f, f->tasks[i].node, &f->broken);
-		count_row(f);
-	}
+	(void)record_take_lease(h, node, run, &h->broken);
+	count_row(h);
 }

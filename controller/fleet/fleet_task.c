@@ -85,12 +85,14 @@ static void end_task(struct task *t, enum step_result state, const char *reason,
 	t->result = state;
 	memcpy(t->plan_hash, t->answer.plan_hash, sizeof t->plan_hash);
 	record_result(t, f->out->id, &r);
-	if (f->opts->done)
+	if (f->hub->hooks)
+		f->hub->hooks->done(t, &r);
+	else if (f->opts->done)
 		f->opts->done(f->opts->ctx, t->node, &r);
 	f->out->nodes.n[state]++;
 	f->unfinished--;
-	if (f->stay && f->links && f->unfinished == 0)
-		link_set_pause(f->links);
+	if (f->stay && f->hub->links && f->unfinished == 0)
+		link_set_pause(f->hub->links);
 	if (f->stay && t->link && !t->answer.refused && t->state == TASK_ORDERED) {
 		t->state = TASK_IDLE;
 		task_drop_answer(t);
@@ -114,7 +116,7 @@ void task_finish(struct task *t, enum step_result result, const struct err *why)
 /* A store that broke is no one's wish to stop, and must not read like one. */
 static void explain_broken(const struct task *t, struct err *why)
 {
-	*why = t->fleet->broken;
+	*why = t->fleet->hub->broken;
 	err_wrap(why, "the run can no longer be recorded");
 	why->code = E_IO;
 	if (!why->hint[0])
@@ -129,8 +131,11 @@ void task_stop(struct task *t)
 {
 	struct err why = {0};
 
-	if (t->fleet->broken.code) {
+	if (t->fleet->hub->broken.code) {
 		explain_broken(t, &why);
+	} else if (t->dropped) {
+		err_set(&why, E_CANCELLED, "it was given up%s",
+			goes_on(t) ? "; the node may go on by itself" : "");
 	} else {
 		err_set(&why, E_CANCELLED, "the controller was stopped%s",
 			goes_on(t) ? "; the node may go on by itself" : "");
@@ -192,7 +197,7 @@ static void retry(struct task *t, int64_t after)
 {
 	t->state = TASK_WAITING;
 	t->retry_at = clock_mono() + after;
-	t->fleet->retrying++;
+	t->fleet->hub->retrying++;
 }
 
 /* What the command's end says when the agent itself said nothing. */
@@ -252,7 +257,7 @@ static void await_reboot(struct task *t, const struct err *why)
 		return;
 	}
 	if (clock_mono() < t->reboot_until) {
-		const int64_t wait = t->fleet->opts->reboot_wait / 20;
+		const int64_t wait = t->reboot_wait / 20;
 
 		retry(t, wait > 0 && wait < REBOOT_RETRY ? wait : REBOOT_RETRY);
 		return;
@@ -290,10 +295,10 @@ static const char *hint_of(const struct task *t)
 	if (t->advice)
 		return t->advice;
 	if (t->answer.code == E_NOSPACE)
-		return arena_printf(f->arena,
+		return arena_printf(f->hub->arena,
 			"make room on '%s' (df -h, df -i); no file there is half-written",
 			t->node->name);
-	return arena_printf(f->arena, "stoika run show %s", f->out->id);
+	return arena_printf(f->hub->arena, "stoika run show %s", f->out->id);
 }
 
 void task_answered(struct task *t)
@@ -305,6 +310,11 @@ void task_answered(struct task *t)
 	} else if (a->code == E_NOTFOUND && t->attach) {
 		/* no journal: nothing was done yet, so it can be ordered anew */
 		t->attach = false;
+		task_drop_answer(t);
+		retry(t, 0);
+	} else if (a->refused && a->code == E_EXISTS && !t->existed) {
+		/* it had this very order before: what came of it? */
+		t->existed = t->attach = true;
 		task_drop_answer(t);
 		retry(t, 0);
 	} else {
@@ -362,12 +372,14 @@ void task_start(struct task *t)
 	t->state = TASK_GREETING;
 	t->greeting_since = INT64_MAX;
 	t->bundle_sent = t->facts_came = false;
+	t->files = 0;
+	t->file_bytes = 0;
 	t->retry_at = 0;
 	t->heard = clock_mono();
 	free(t->complaint);
 	t->complaint = NULL;
 	task_drop_answer(t);
-	link_start(t->fleet->links, &target, &OPS, t);
+	t->link = link_start(t->fleet->hub->links, &target, &OPS, t);
 }
 
 /* Why an agent is not waited for any longer, or NULL. */
@@ -398,7 +410,7 @@ void task_tick(struct task *t, int64_t now)
 	const char *why;
 
 	if (t->state == TASK_WAITING && t->retry_at <= now) {
-		t->fleet->retrying--;
+		t->fleet->hub->retrying--;
 		task_start(t);
 		return;
 	}

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 struct warm {
+	struct hub hub;
 	struct fleet fleet;
 	struct fleet_opts opts;
 };
@@ -23,7 +24,8 @@ int warm_open(struct store *s, const struct keys *k, const struct node_refs *nod
 	w = xcalloc(1, sizeof *w);
 	w->opts = *o;
 	w->opts.id = NULL; /* each turn has its own */
-	w->fleet = (struct fleet){.store = s, .keys = k, .opts = &w->opts, .stay = true};
+	w->hub = (struct hub){.store = s, .keys = k, .opts = &w->opts};
+	w->fleet = (struct fleet){.hub = &w->hub, .opts = &w->opts, .stay = true};
 	rc = fleet_begin(&w->fleet, nodes, err);
 	if (rc < 0)
 		warm_close(w);
@@ -35,7 +37,7 @@ int warm_open(struct store *s, const struct keys *k, const struct node_refs *nod
 int warm_turn(struct warm *w, struct fleet_outcome *out, struct err *err)
 {
 	w->fleet.out = out;
-	w->fleet.broken = (struct err){0};
+	w->hub.broken = (struct err){0};
 	return fleet_turn(&w->fleet, err);
 }
 

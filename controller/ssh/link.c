@@ -109,6 +109,7 @@ int link_set_new(const struct link_set_opts *o, struct link_set **out, struct er
 		s->opts.idle_timeout = IDLE_DEFAULT;
 	s->limit = max;
 	s->epoll = fd;
+	s->due = clock_mono() + TICK;
 	*out = s;
 	return 0;
 }
@@ -147,7 +148,7 @@ static const char *put_text(char **at, const char *text)
 	return copy;
 }
 
-void link_start(
+struct link *link_start(
 	struct link_set *s, const struct link_target *t, const struct link_ops *ops, void *ctx)
 {
 	const size_t n = strlen(t->name) + strlen(t->address) + strlen(t->user) +
@@ -168,6 +169,12 @@ void link_start(
 		.command = put_text(&at, t->command),
 	};
 	list_append(&s->waiting, l);
+	return l;
+}
+
+unsigned link_set_count(const struct link_set *s)
+{
+	return s->waiting.n + s->open.n;
 }
 
 const char *link_name(const struct link *l)
@@ -453,17 +460,16 @@ static int wait_events(struct link_set *s, int64_t until, struct err *err)
 
 int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct err *err)
 {
-	int64_t due = clock_mono() + TICK;
 	int rc = 0;
 
 	s->paused = false;
 	settle(s); /* what was written since the last call */
 	while (rc == 0 && !s->paused && s->waiting.n + s->open.n > 0) {
 		start_waiting(s);
-		rc = wait_events(s, due, err);
+		rc = wait_events(s, s->due, err);
 		settle(s);
-		if (clock_mono() >= due) {
-			due = clock_mono() + TICK;
+		if (clock_mono() >= s->due) {
+			s->due = clock_mono() + TICK;
 			expire(s, clock_mono());
 			if (tick && !tick(ctx))
 				cancel_all(s);

@@ -86,8 +86,9 @@ struct link_set_opts {
 
 int link_set_new(const struct link_set_opts *o, struct link_set **out, struct err *err);
 void link_set_free(struct link_set *s);
-/* Queues a link; it starts when the set has room. Never fails at once: failures come to closed. */
-void link_start(
+/* Queues a link; it starts when the set has room. Never fails at once: failures come to closed, and
+ * until then it may be aborted. */
+struct link *link_start(
 	struct link_set *s, const struct link_target *t, const struct link_ops *ops, void *ctx);
 /*
  * Runs until all links are closed. tick (may be NULL) is called every 100 ms; when it returns
@@ -95,6 +96,8 @@ void link_start(
  */
 int link_set_run(struct link_set *s, bool (*tick)(void *ctx), void *ctx, struct err *err);
 
+/* Links that wait or are open. */
+unsigned link_set_count(const struct link_set *s);
 /* From within a callback: link_set_run returns 0 soon, and the links left stay open for the next
  * call. */
 void link_set_pause(struct link_set *s);

@@ -82,6 +82,7 @@ struct link_set {
 	unsigned successes; /* since the limit was changed last */
 	unsigned opening;   /* sessions whose command does not run yet */
 	int64_t halved;     /* when the limit was halved last */
+	int64_t due;        /* of the next look at time limits, whoever pauses in between */
 	bool paused;
 };
 

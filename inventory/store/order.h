@@ -9,6 +9,8 @@
 
 /* A run that ended is under way again. */
 int store_run_reopen(struct store *s, const char *id, struct err *err);
+/* How many nodes a run has that they join one by one. */
+int store_run_resize(struct store *s, const char *id, unsigned n_nodes, struct err *err);
 /* {recipes [{name, params}], secrets [name]}; no secret's value. */
 int store_order_put(struct store *s, const char *run, const json_t *body, struct err *err);
 /* A new reference; E_NOTFOUND when nothing was kept for the run. */

@@ -8,6 +8,7 @@
 
 enum {
 	REOPEN,
+	RESIZE,
 	ORDER_PUT,
 	ORDER_GET,
 	MISSED,
@@ -21,6 +22,7 @@ enum {
 };
 static const char *const SQL[] = {
 	[REOPEN] = "UPDATE runs SET state = 'running', ended_ns = 0 WHERE name = :run",
+	[RESIZE] = "UPDATE runs SET n_nodes = :n WHERE name = :run",
 	/* a null as its key would be given the next free number */
 	[ORDER_PUT] = "INSERT INTO run_orders (run_id, body)"
 		      " SELECT id, :body FROM runs WHERE name = :run"
@@ -55,6 +57,15 @@ int store_run_reopen(struct store *s, const char *id, struct err *err)
 	AUTO_QUERY q = start(s, REOPEN);
 
 	query_text(&q, ":run", id);
+	return query_run(&q, err);
+}
+
+int store_run_resize(struct store *s, const char *id, unsigned n_nodes, struct err *err)
+{
+	AUTO_QUERY q = start(s, RESIZE);
+
+	query_text(&q, ":run", id);
+	query_int(&q, ":n", n_nodes);
 	return query_run(&q, err);
 }
 

@@ -149,7 +149,7 @@ static void load_key(struct sign_key **key)
 static void put_key(json_t *hello)
 {
 	static const char *const modern[] = {
-		"silent", "silent-once", "alive", "reboot", "down", "next-key"};
+		"silent", "silent-once", "alive", "reboot", "down", "next-key", "exists"};
 
 	for (size_t i = 0; i < sizeof modern / sizeof *modern; i++) {
 		struct sign_key *key = NULL;
@@ -358,10 +358,35 @@ static void misbehave_early(void)
 		say((struct str){"\x7f\xff\xff\xffJ", 5});
 }
 
+static void send_evidence(const char *name, const char *text)
+{
+	json_t *m = message_new("evidence");
+
+	json_put_str(m, "name", name);
+	json_put_str(m, "text", text);
+	send_message(m);
+}
+
+/* Two files, one too many, or one whose name leads elsewhere. */
+static void send_all_evidence(void)
+{
+	send_evidence("kernel.log", "NVRM: Xid 79\n");
+	send_evidence("packages.log", "");
+	for (int i = 0; is_mode("evidence-many") && i < 20; i++)
+		send_evidence("more.log", "x");
+	if (is_mode("evidence-path"))
+		send_evidence("../../etc/passwd", "x");
+}
+
 /* What is wrong behind the order. */
 static void misbehave_late(void)
 {
 	const bool first = fake.session == 1;
+
+	if (is_mode("exists") && fake.order.mode != ORDER_ATTACH) {
+		send_refused("exists", NULL);
+		_exit(0);
+	}
 
 	if (is_mode("torn") || (is_mode("torn-once") && first)) {
 		send_event(1, "step");
@@ -443,6 +468,8 @@ int main(int argc, char **argv)
 		send_facts();
 	if (is_mode("facts-twice"))
 		send_facts();
+	if (fake.order.mode == ORDER_EVIDENCE)
+		send_all_evidence();
 	send_event(1, "start");
 	send_event(2, "intent");
 	send_event(3, "step");
