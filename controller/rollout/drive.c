@@ -123,28 +123,35 @@ void drive_forgive(struct drive *d)
 
 /* --- who is away --- */
 
-static void look_at(struct drive *d, size_t i)
+void drive_look_at(struct drive *d, size_t i)
 {
 	struct node *n = &d->nodes[i];
-	const bool was = rollout_place_of(d->r, i) == NODE_AWAY;
+	const size_t taken = rollout_taken(d->r);
 	char why[200] = "";
-	const bool is = d->world.is_away(d->world.ctx, i, why);
+	bool away;
 
-	if (is == was && (!is || (n->note && strcmp(n->note, why) == 0)))
+	if (!d->world.is_away)
+		return;
+	away = d->world.is_away(d->world.ctx, i, why);
+	rollout_take(d->r, i, away);
+	if (taken != rollout_taken(d->r))
+		d->changed = d->now;
+	if (n->state != STATE_ELIGIBLE || (!away && !n->note) ||
+		(away && n->note && strcmp(n->note, why) == 0))
 		return;
 	free(n->note);
-	n->note = is && why[0] ? xstrdup(why) : NULL;
-	if (is == was)
-		return;
-	rollout_take(d->r, i, is, d->now);
-	d->changed = d->now;
+	n->note = away && why[0] ? xstrdup(why) : NULL;
 }
 
+/* Of those who are out, the fence is ours. */
 static void look_at_away(struct drive *d)
 {
-	for (size_t i = 0; i < d->n && d->world.is_away; i++)
-		if (d->nodes[i].state == STATE_ELIGIBLE)
-			look_at(d, i);
+	for (size_t i = 0; i < d->n; i++) {
+		const enum rollout_place p = rollout_place_of(d->r, i);
+
+		if (p != NODE_OUT && p != NODE_FAILED)
+			drive_look_at(d, i);
+	}
 }
 
 /* --- what became of those under way --- */
@@ -300,7 +307,7 @@ static bool judge_over(const struct drive *d)
 	if (drive_paused(d))
 		return is_quiet(d);
 	return d->asked == DRIVE_GO && rollout_is_stuck(d->r) &&
-	       (rollout_count(d->r, NODE_AWAY) == 0 || d->now - d->changed >= DRIVE_STUCK_WAIT);
+	       (rollout_taken(d->r) == 0 || d->now - d->changed >= DRIVE_STUCK_WAIT);
 }
 
 static int tell_left_out(struct drive *d, size_t i, struct err *err)
@@ -329,13 +336,9 @@ static int judge_rest(struct drive *d, struct err *err)
 	int rc = 0;
 
 	d->over = d->kept == 0 && d->moved.n == 0 && judge_over(d);
-	if (!d->over || d->told_rest) {
-		d->told_rest = d->told_rest && d->over;
-		return 0;
-	}
-	d->told_rest = true;
-	if (!drive_paused(d))
+	if (d->over && !drive_paused(d) && !d->told_rest)
 		rc = tell_rest(d, err);
+	d->told_rest = d->over && !drive_paused(d);
 	d->changed = changed; /* a remark is no news */
 	return rc;
 }

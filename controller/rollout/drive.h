@@ -76,11 +76,10 @@ struct drive_world {
 	 * too: what is to be so from then on (fence, evidence), nothing is told of it. */
 	void (*enter)(void *ctx, size_t node, enum node_state state, unsigned tries, bool again);
 	/* The action has not told its end, and its time is over or a person turned it back: what is
-	 * under way is given up. */
+	 * under way is given up, and what it wanted of the fence: a late end changes nothing. */
 	void (*leave)(void *ctx, size_t node, enum node_state state);
-	/* Whether somebody else has the node now; asked of those who wait, once a turn. NULL:
-	 * never.
-	 */
+	/* Whether somebody else has the node now; asked once a turn of those who wait and of those
+	 * who are back (which count as unavailable then). NULL: never. */
 	bool (*is_away)(void *ctx, size_t node, char why[static 200]);
 };
 

@@ -139,10 +139,12 @@ static void tell_planner(struct drive *d, size_t i)
 
 	if (n->state == STATE_SOAK)
 		rollout_return(d->r, i);
-	if (!node_is_terminal(n->state))
-		return;
-	rollout_settle(d->r, i, place_of(n), n->word.signature, d->now);
-	judge_end(d, i);
+	if (node_is_terminal(n->state)) {
+		rollout_settle(d->r, i, place_of(n), n->word.signature, d->now);
+		judge_end(d, i);
+	}
+	if (place_of(n) != NODE_OUT && place_of(n) != NODE_FAILED)
+		drive_look_at(d, i); /* somebody may have taken it meanwhile */
 }
 
 void drive_restore(struct drive *d, size_t i)

@@ -65,6 +65,8 @@ int drive_remark(struct drive *d, size_t i, enum node_event on, struct err *err)
 void drive_begin(struct drive *d, size_t i);
 /* Begins an action whose time has come. */
 void drive_enter(struct drive *d, size_t i);
+/* Whether somebody else has the node, of one that is not out. */
+void drive_look_at(struct drive *d, size_t i);
 /* What the node's state means for the planner when it is placed. */
 void drive_restore(struct drive *d, size_t i);
 void drive_told_set(struct told *t, const struct drive_word *word);

@@ -19,9 +19,9 @@ _Static_assert(
 _Static_assert(sizeof ROLLOUT_LIMITS / sizeof ROLLOUT_LIMITS[0] == LIMIT_N + 1, "a word for each");
 
 /* Not there for anybody's work. */
-static bool is_gone(enum rollout_place p)
+static bool is_gone(const struct member *m)
 {
-	return p == NODE_OUT || p == NODE_FAILED || p == NODE_AWAY;
+	return m->place == NODE_OUT || m->place == NODE_FAILED || m->place == NODE_AWAY || m->lost;
 }
 
 static bool is_busy(enum rollout_place p)
@@ -36,37 +36,45 @@ static bool is_open(enum rollout_place p)
 
 /* --- counting --- */
 
-static void count_domains(struct rollout *r, size_t node, bool gone)
+/* Counts the node as gone, or as back, where it is not what it was. */
+static void count_gone(struct rollout *r, const struct member *m, bool was)
 {
-	const struct member *m = &r->members.at[node];
+	const bool is = is_gone(m);
+	const unsigned more = is ? 1u : (unsigned)-1;
 
-	for (unsigned i = 0; i < m->n_domains; i++) {
-		struct domain *d = &r->domains.at[m->domains[i]];
-
-		d->gone += gone ? 1u : (unsigned)-1;
-	}
+	if (is == was)
+		return;
+	r->gone += is ? 1u : (size_t)-1;
+	for (unsigned i = 0; i < m->n_domains; i++)
+		r->domains.at[m->domains[i]].gone += more;
 }
 
 void rollout_put(struct rollout *r, size_t node, enum rollout_place place)
 {
 	struct member *m = &r->members.at[node];
-	const bool was = is_gone(m->place), is = is_gone(place);
+	const bool was = is_gone(m);
 	struct stage *s = &r->stages.at[r->units.at[m->unit].stage];
 
 	r->count[m->place]--;
 	r->count[place]++;
-	if (was != is)
-		count_domains(r, node, is);
 	s->waiting -= m->place == NODE_WAITING;
 	s->waiting += place == NODE_WAITING;
 	s->busy -= is_busy(m->place);
 	s->busy += is_busy(place);
 	m->place = place;
+	count_gone(r, m, was);
 }
 
-static size_t gone(const struct rollout *r)
+/* A node that was back is counted as gone while others have it. */
+static void put_lost(struct rollout *r, size_t node, bool lost)
 {
-	return r->count[NODE_OUT] + r->count[NODE_FAILED] + r->count[NODE_AWAY];
+	struct member *m = &r->members.at[node];
+	const bool was = is_gone(m);
+
+	r->lost += lost;
+	r->lost -= m->lost;
+	m->lost = lost;
+	count_gone(r, m, was);
 }
 
 /* --- limits of a unit; each says whether it holds the unit back --- */
@@ -93,8 +101,8 @@ static bool over_unavailable(const struct rollout *r, struct unit *u)
 {
 	const unsigned most = amount_of(r->policy.max_unavailable, (unsigned)r->members.n);
 
-	return gone(r) + u->n > most &&
-	       hold(u, LIMIT_UNAVAILABLE, NO_DOMAIN, (unsigned)gone(r), most);
+	return r->gone + u->n > most &&
+	       hold(u, LIMIT_UNAVAILABLE, NO_DOMAIN, (unsigned)r->gone, most);
 }
 
 /* How many of the unit are in a domain: mostly one. */
@@ -209,7 +217,7 @@ static void admit_units(struct rollout *r, size_t most)
 	for (size_t i = r->next_unit; i < r->units.n && r->units.at[i].stage <= r->stage; i++) {
 		struct unit *u = &r->units.at[i];
 
-		r->full = gone(r) >= amount_of(r->policy.max_unavailable, (unsigned)r->members.n);
+		r->full = r->gone >= amount_of(r->policy.max_unavailable, (unsigned)r->members.n);
 		if (r->full)
 			return;
 		if (!u->gone && !is_held(r, u, most))
@@ -273,6 +281,8 @@ static void leave_out(struct rollout *r, size_t node, enum rollout_place place)
 	if (r->members.at[node].place == NODE_OUT)
 		forget_out(r, node);
 	rollout_put(r, node, place);
+	if (place == NODE_FAILED)
+		put_lost(r, node, false);
 }
 
 void rollout_settle(struct rollout *r, size_t node, enum rollout_place place, const char *signature,
@@ -324,15 +334,14 @@ void rollout_restore_stage(struct rollout *r, unsigned stage)
 		r->stage = stage;
 }
 
-void rollout_take(struct rollout *r, size_t node, bool away, int64_t now)
+void rollout_take(struct rollout *r, size_t node, bool away)
 {
-	const enum rollout_place p = r->members.at[node].place;
+	const struct member *m = &r->members.at[node];
 
-	(void)now;
-	if (away && p == NODE_WAITING)
-		rollout_put(r, node, NODE_AWAY);
-	else if (!away && p == NODE_AWAY)
-		rollout_put(r, node, NODE_WAITING);
+	if (m->place == NODE_WAITING || m->place == NODE_AWAY)
+		rollout_put(r, node, away ? NODE_AWAY : NODE_WAITING);
+	else if (m->lost != away && m->place != NODE_OUT && m->place != NODE_FAILED)
+		put_lost(r, node, away);
 }
 
 void rollout_trip(struct rollout *r, const char *why)
@@ -384,6 +393,11 @@ bool rollout_is_finished(const struct rollout *r)
 {
 	return r->count[NODE_WAITING] == 0 && r->count[NODE_OUT] == 0 &&
 	       r->count[NODE_WATCHED] == 0;
+}
+
+size_t rollout_taken(const struct rollout *r)
+{
+	return r->count[NODE_AWAY] + r->lost;
 }
 
 bool rollout_is_stuck(const struct rollout *r)
@@ -459,7 +473,7 @@ static void tell_own(
 	if (limit == LIMIT_CONCURRENCY)
 		buf_addf(words, "%u at work, %u at once", u->held_have, u->held_most);
 	else if (limit == LIMIT_UNAVAILABLE)
-		buf_addf(words, "max_unavailable: %zu away, %u allowed", gone(r),
+		buf_addf(words, "max_unavailable: %zu away, %u allowed", r->gone,
 			amount_of(r->policy.max_unavailable, (unsigned)r->members.n));
 	else if ((limit == LIMIT_BUDGET || limit == LIMIT_PAIR) && d)
 		buf_addf(words, "%s %s: %u away, %u allowed", d->kind, d->value, u->held_have,
@@ -492,6 +506,7 @@ bool rollout_recall(struct rollout *r, size_t node, struct buf *words)
 		return false;
 	}
 	rollout_put(r, node, NODE_OUT);
+	put_lost(r, node, false);
 	*vec_push(&r->out) = node;
 	return true;
 }

@@ -98,8 +98,9 @@ void rollout_restore(struct rollout *r, size_t node, enum rollout_place place,
 	const char *signature, bool counts, int64_t since);
 /* The stage that was open already, of a rollout that is gone on with. */
 void rollout_restore_stage(struct rollout *r, unsigned stage);
-/* Somebody else took a waiting node, or gave it back. */
-void rollout_take(struct rollout *r, size_t node, bool away, int64_t now);
+/* Somebody else took a node, or gave it back: one that waits does not go meanwhile, one that was
+ * back counts as unavailable. Of those that are out or failed it changes nothing. */
+void rollout_take(struct rollout *r, size_t node, bool away);
 /* Opens the breaker for a reason of the caller's. */
 void rollout_trip(struct rollout *r, const char *why);
 /* A person has looked: failures so far are forgiven. */
@@ -111,6 +112,7 @@ unsigned rollout_stages(const struct rollout *r);
 unsigned rollout_stage(const struct rollout *r); /* the latest that is open */
 const char *rollout_name(const struct rollout *r, size_t node);
 size_t rollout_count(const struct rollout *r, enum rollout_place place);
+size_t rollout_taken(const struct rollout *r);     /* others have so many now */
 bool rollout_is_finished(const struct rollout *r); /* nobody waits, is out or is watched */
 /* When admit was asked last, those who wait were held by what neither time nor those who are out
  * will change: nodes that failed or are away. */

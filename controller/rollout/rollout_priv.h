@@ -18,6 +18,7 @@ struct member {
 	unsigned n_domains;
 	uint32_t unit;
 	enum rollout_place place;
+	bool lost; /* somebody else took it after it was back */
 };
 
 /* Nodes that go together: in_units[first .. first + n). */
@@ -55,7 +56,7 @@ struct rollout {
 	struct vec(struct signature) signatures;
 	struct vec(size_t) out, admitted;
 	size_t *in_units;
-	size_t count[NODE_PLACES];
+	size_t count[NODE_PLACES], gone, lost; /* gone: not there for anybody's work */
 	size_t next_unit;
 	unsigned stage;           /* the latest that is open */
 	enum rollout_limit whole; /* what held everybody when it was asked last */

@@ -171,7 +171,7 @@ TEST(max_unavailable_counts_everybody)
 	assert_string_equal(held(&c, "n1", LIMIT_AWAY), "drained or down by others");
 	settle(&c, "n2", NODE_FAILED); /* and so does one that failed */
 	assert_string_equal(admit(&c, 0), "");
-	rollout_take(c.r, find(&c, "n1"), false, c.now);
+	rollout_take(c.r, find(&c, "n1"), false);
 	assert_string_equal(admit(&c, 0), "n1");
 	end(&c);
 }
@@ -240,7 +240,7 @@ TEST(a_unit_with_somebody_away_waits)
 	assert_string_equal(admit(&c, 0), "");
 	assert_string_equal(
 		held(&c, "n1", LIMIT_AWAY), "one of its unit is drained or down by others");
-	rollout_take(c.r, find(&c, "n2"), false, 0);
+	rollout_take(c.r, find(&c, "n2"), false);
 	assert_string_equal(admit(&c, 0), "n1 n2");
 	end(&c);
 }

@@ -220,9 +220,9 @@ static void meddle(struct world *w)
 		return;
 	w->was_away[i] = true;
 	if (rollout_place_of(w->r, i) == NODE_WAITING)
-		rollout_take(w->r, i, true, w->now);
+		rollout_take(w->r, i, true);
 	else if (rollout_place_of(w->r, i) == NODE_AWAY)
-		rollout_take(w->r, i, false, w->now);
+		rollout_take(w->r, i, false);
 }
 
 static void play(struct world *w, bool thorough)
