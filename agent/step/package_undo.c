@@ -220,8 +220,36 @@ static int add_back(struct back *b, struct str name, const char *left, struct er
 	return 0;
 }
 
+/* Whether something was left half-way. */
+static int is_broken(const struct back *b, bool *yes, struct err *err)
+{
+	struct names broken = VEC_INIT;
+	const int rc = b->p->broken(b->env, b->t.arena, &broken, err);
+
+	*yes = broken.n > 0;
+	vec_done(&broken);
+	return rc;
+}
+
+/* Everything that is another than in the earlier list. */
+static int add_difference(struct back *b, struct err *err)
+{
+	struct str rest = b->is;
+	struct entry e, old;
+	int rc = 0;
+
+	while (rc == 0 && next_entry(&rest, &e))
+		rc = add_back(b, e.name, NULL, err);
+	rest = b->was;
+	while (rc == 0 && next_entry(&rest, &old))
+		if (!find_entry(b->is, old.name, &e))
+			rc = add_back(b, old.name, NULL, err);
+	return rc;
+}
+
 static int add_all(struct back *b, const json_t *args, const json_t *after, struct err *err)
 {
+	bool broken;
 	const json_t *names = json_get(args, "names"), *name;
 	json_t *changed = json_get(after, "changed");
 	struct dpkg_spec spec;
@@ -235,9 +263,13 @@ static int add_all(struct back *b, const json_t *args, const json_t *after, stru
 		if (rc == 0)
 			rc = add_back(b, str_of(key), json_string_value(left), err);
 	}
-	if (json_object_size(changed) > 0)
+	if (rc < 0 || json_object_size(changed) > 0)
 		return rc;
-	/* An interrupted run could not tell what it changed: what was named is taken back. */
+	/* An interrupted run could not tell what it changed: what was named is taken back; but what
+	   a failed change left half-way goes only as a whole. */
+	rc = is_broken(b, &broken, err);
+	if (rc < 0 || broken)
+		return rc < 0 ? rc : add_difference(b, err);
 	json_array_foreach(names, i, name) if (rc == 0 && json_is_string(name) &&
 					       b->p->parse(str_of(json_string_value(name)), &spec))
 		rc = add_back(b, spec.name, NULL, err);
@@ -321,6 +353,7 @@ int package_undo(struct step_env *env, const json_t *args, const json_t *before,
 	b.is = buf_str(&is);
 	transaction_init(&b.t);
 	b.t.downgrade = true;
+	b.t.mends = true;
 	b.t.wait = json_get_int(args, "wait", 120);
 	b.t.override_holds = json_get_bool(args, "override_holds", false);
 	rc = add_all(&b, args, after, err);

@@ -55,6 +55,7 @@ struct transaction {
 	struct package_items items;
 	struct names allow_remove; /* names, '*' and '?' stand for any */
 	bool downgrade, override_holds;
+	bool mends;       /* an undo: what is half-way and among the items is no obstacle */
 	bool ignore_hold; /* the simulation found no way but past a hold */
 	int64_t wait;     /* seconds for a lock */
 };

@@ -182,25 +182,6 @@ static int clear_mark(const struct step_env *env, const struct packager *p, stru
 	return rc;
 }
 
-/* Finishes what a transaction of ours left half-way; what others left is refused. */
-static int recover(const struct step_env *env, const struct packager *p, struct step_report *rep,
-	struct err *err)
-{
-	struct names marked = VEC_INIT;
-	struct arena *a = arena_new();
-	bool ours;
-	int rc = transaction_check_sound(env, p, &ours, rep, err);
-
-	if (rc == 0 && ours) {
-		read_mark(env, a, &marked);
-		rc = p->repair(env, &marked, false, err);
-		step_cache_forget(env->cache);
-	}
-	vec_done(&marked);
-	arena_free(a);
-	return rc < 0 ? rc : clear_mark(env, p, err);
-}
-
 /* --- judging what the simulation says --- */
 
 static const struct package_item *find_item(const struct transaction *t, const char *name)
@@ -311,6 +292,55 @@ static int judge_holds(const struct step_env *env, const struct packager *p,
 		rc = theirs.n > 0 ? held_by_others(&theirs, err) : 0;
 	vec_done(&theirs);
 	return rc;
+}
+
+/* --- what was left half-way --- */
+
+/* Everything half-way is about to get another version: a failed change is taken back. */
+static bool mends_all(const struct transaction *t, const struct names *broken)
+{
+	vec_each(broken, const char *, b) {
+		const struct str name = str_first(str_of(*b), str_find(str_of(*b), ' '));
+
+		if (!find_item(t, arena_text(t->arena, name)))
+			return false;
+	}
+	return broken->n > 0;
+}
+
+static int can_mend(const struct step_env *env, const struct packager *p,
+	const struct transaction *t, bool *yes, struct err *err)
+{
+	struct names broken = VEC_INIT;
+	int rc;
+
+	*yes = false;
+	if (!t->mends)
+		return 0;
+	rc = p->broken(env, t->arena, &broken, err);
+	*yes = rc == 0 && mends_all(t, &broken);
+	vec_done(&broken);
+	return rc;
+}
+
+/* Finishes what a transaction of ours left half-way; what others left is refused. */
+static int recover(const struct step_env *env, const struct packager *p,
+	const struct transaction *t, struct step_report *rep, struct err *err)
+{
+	struct names marked = VEC_INIT;
+	bool ours = false, mended;
+	int rc = can_mend(env, p, t, &mended, err);
+
+	if (rc < 0 || mended)
+		return rc;
+	rc = transaction_check_sound(env, p, &ours, rep, err);
+	if (rc == 0 && ours) {
+		read_mark(env, t->arena, &marked);
+		rc = p->repair(env, &marked, false, err);
+		step_cache_forget(env->cache);
+	}
+	vec_done(&marked);
+	return rc < 0 ? rc : clear_mark(env, p, err);
 }
 
 /* --- holds around the change --- */
@@ -527,7 +557,7 @@ int transaction_run(const struct step_env *env, const struct packager *p, struct
 
 	rc = p->ready(env, t->wait, err);
 	if (rc == 0)
-		rc = recover(env, p, rep, err);
+		rc = recover(env, p, t, rep, err);
 	if (rc == 0)
 		rc = holds_load(env, &ours, err);
 	vec_each(&ours, struct hold, h)

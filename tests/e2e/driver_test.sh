@@ -41,6 +41,12 @@ ok 'eight GPUs with B' test "$(grep -c '^610.57.04, Completed$' "$CHECK_DIR/out"
 expect 0 on gpu01 apt-mark showhold
 says nvidia-fabricmanager
 says datacenter-gpu-manager-4-core
-# all of it is taken back
+# a build that does not compile: its package stays half-configured, and nothing goes on from there
+expect 1 stoika apply "$@" --set driver=610.57.05 --set dcgm=4.6.0
+says 'error processing package nvidia-kernel-open-dkms'
+expect 1 stoika apply "$@" --set driver=610.57.06
+says 'package database broken: .*nvidia-kernel-open-dkms \(half-configured\)'
+
+# all of it is taken back, also from there
 expect 0 stoika undo "$@" --set driver=610.57.04 --set dcgm=4.6.0 --set toolkit=1.20.0 --yes
 expect 1 on gpu01 dpkg-query -W 'nvidia-*' 'datacenter-*' 'lib*-ml1'
