@@ -204,6 +204,7 @@ static int see_intent(struct fold *f, const json_t *intent, struct err *err)
 	}
 	copy_keys(entry, intent, latest);
 	json_object_del(entry, "after"); /* it is being changed: only the end of that tells */
+	before_begin_run(doc, entry, f->run, intent);
 	place_of(intent, key);
 	json_object_set(f->begun, key, entry);
 	return 0;
@@ -216,13 +217,16 @@ static void see_result(struct fold *f, const json_t *record)
 
 	place_of(record, key);
 	entry = json_get(f->begun, key);
-	if (entry && after && !json_get(record, "of"))
+	if (entry && after && !json_get(record, "of")) {
 		json_object_set(entry, "after", after);
+		before_end_run(entry, f->run, after);
+	}
 }
 
 static int see_undo(struct fold *f, const json_t *record, struct err *err)
 {
 	const char *id = json_get_str(record, "entry", "");
+	const char *of = json_get_str(record, "undo_of", NULL);
 	const bool all = strcmp(id, BEFORE_ALL) == 0;
 	json_t *doc, *entries;
 	int rc;
@@ -234,7 +238,13 @@ static int see_undo(struct fold *f, const json_t *record, struct err *err)
 		return rc;
 	entries = before_entries(doc);
 	for (size_t i = json_array_size(entries); i-- > 0;)
-		if (all || strcmp(json_get_str(json_array_get(entries, i), "id", ""), id) == 0)
+		if (all)
+			json_array_remove(entries, i);
+		else if (strcmp(json_get_str(json_array_get(entries, i), "id", ""), id) != 0)
+			continue;
+		else if (of)
+			before_drop_run(doc, i, of);
+		else
 			json_array_remove(entries, i);
 	return 0;
 }
@@ -267,6 +277,16 @@ static void note_hashes(json_t *v, json_t *needed)
 	json_object_foreach(v, key, one) note_hashes(one, needed);
 }
 
+static void note_needed(const json_t *entry, json_t *needed)
+{
+	json_t *one;
+	size_t i;
+
+	note_hashes(json_get(entry, "before"), needed);
+	json_array_foreach(json_get(entry, "runs"), i, one)
+		note_hashes(json_get(one, "before"), needed);
+}
+
 static DIR *open_list(int state, const char *path)
 {
 	int fd = openat(state, path, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
@@ -295,8 +315,7 @@ static int collect_needed(int state, json_t *needed)
 		snprintf(
 			recipe, sizeof recipe, "%.*s", (int)(name.n - (sizeof SUFFIX - 1)), name.p);
 		rc = before_load(state, recipe, &doc, NULL);
-		json_array_foreach(before_entries(doc), i, entry)
-			note_hashes(json_get(entry, "before"), needed);
+		json_array_foreach(before_entries(doc), i, entry) note_needed(entry, needed);
 	}
 	if (dir)
 		closedir(dir);

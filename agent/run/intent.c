@@ -1,7 +1,7 @@
 /*
  * intent - what is about to be done, durable before it is: notify and intent records with what
- * was there before. Bytes are kept only for the first change of a thing, since that is what undo
- * brings back; and never when they hold a secret.
+ * was there before. Bytes are kept only for a run's first change of a thing, since that is what
+ * undo brings back; and never when they hold a secret.
  */
 #include "agent/base/buf.h"
 #include "agent/base/fs.h"
@@ -141,14 +141,17 @@ static void put_notify(json_t *record, const struct step *s)
 	json_object_set_new(record, "notify", names);
 }
 
-/* Only the first change of a thing needs what was there before. */
+/* Only a run's first change of a thing needs what was there before. */
 static int put_before(struct execution *x, struct task *t, json_t *record, struct err *err)
 {
-	json_t *doc, *before = NULL;
+	json_t *doc, *entry, *before = NULL;
 	int rc = intent_load_changed(x, &doc, err);
 
-	if (rc < 0 || !t->ops->before || before_find(doc, record))
+	if (rc < 0 || !t->ops->before)
 		return rc;
+	entry = before_find(doc, record);
+	if (entry && before_has_run(entry, x->order->run))
+		return 0;
 	rc = intent_open_blobs(x, err);
 	if (rc == 0)
 		rc = task_describe(x, t, x->blobs, &before, err);

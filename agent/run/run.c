@@ -281,6 +281,8 @@ static int begin(struct execution *x, struct err *err)
 
 	if (rc == 0)
 		rc = due_load(x, err);
+	if (rc == 0 && x->order->undo_of)
+		rc = undo_find_run(x, err);
 	earlier = x->env->resumed_by ? x->order->run : x->left_run;
 	if (rc == 0 && earlier && !(x->dry && x->order->mode != ORDER_UNDO))
 		rc = before_fold(x->env->state, earlier, err);

@@ -154,6 +154,8 @@ json_t *intent_hide(struct execution *x, json_t *v);
 /* --- undo.c --- */
 /* All recipes are taken back: the node is restarted when one of them had restarted it. */
 void undo_restart(struct execution *x);
+/* E_NOTFOUND when the run that is to be taken back is not known here. */
+int undo_find_run(struct execution *x, struct err *err);
 /* Takes back what the recipe at hand changed. */
 void undo_run(struct execution *x);
 

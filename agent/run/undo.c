@@ -4,11 +4,13 @@
  *
  * A change that cannot be taken back is skipped with its reason, one that somebody else has
  * changed since is a failure; neither stops the rest, since each is about a thing of its own.
+ * An order may name one run: then only its share is taken back (before_run.c).
  * What was taken back is forgotten, so a second undo finds nothing to do; what failed stays.
  * Handlers of the changes run at the end, as after an apply, but a service only when it runs. Last
  * of all the node is restarted, once, when one of the changes had done so.
  */
 #include "agent/base/buf.h"
+#include "agent/base/fs_dir.h"
 #include "agent/run/before.h"
 #include "agent/run/run_priv.h"
 #include "agent/step/reboot.h"
@@ -24,6 +26,7 @@ struct change {
 	const char *name;
 	const struct step_ops *ops;
 	json_t *args, *before, *after;
+	const char *since; /* of one run: another one that changed it again since */
 };
 
 static json_t *change_record(const struct execution *x, const struct change *c, const char *ev)
@@ -42,6 +45,7 @@ static json_t *result_record(const struct execution *x, const struct change *c)
 	json_t *record = change_record(x, c, "undo");
 
 	json_put_str(record, "entry", json_get_str(c->entry, "id", ""));
+	json_put_str(record, "undo_of", x->order->undo_of);
 	return record;
 }
 
@@ -243,18 +247,49 @@ static void foretell(struct execution *x, const struct change *c)
 	tell(x, c, RESULT_CHANGED, NULL, NULL);
 }
 
-static void undo_change(struct execution *x, json_t *entry)
+/* Of the whole change, or the share of the run that is to be taken back; false: it has none. */
+static bool read_change(const struct execution *x, json_t *entry, struct change *c)
 {
-	const struct change c = {.entry = entry,
+	struct before_share share;
+
+	*c = (struct change){.entry = entry,
 		.name = json_get_str(entry, "name", ""),
 		.ops = step_find(json_get_str(entry, "kind", "")),
 		.args = json_get(entry, "args"),
 		.before = json_get(entry, "before"),
 		.after = json_get(entry, "after")};
-	const char *why = why_not(x, &c);
+	if (!x->order->undo_of)
+		return true;
+	if (!before_share(entry, x->order->undo_of, &share))
+		return false;
+	c->args = share.args;
+	c->before = share.before;
+	c->after = share.after;
+	c->since = share.since;
+	return true;
+}
 
+static void refuse_changed_since(struct execution *x, const struct change *c)
+{
+	struct err err;
+
+	err_set(&err, E_CONFLICT, "run '%s' has changed it again since", c->since);
+	err_hint(&err, "take that run back first");
+	tell_failure(x, c, &err);
+}
+
+static void undo_change(struct execution *x, json_t *entry)
+{
+	struct change c;
+	const char *why;
+
+	if (!read_change(x, entry, &c))
+		return;
+	why = why_not(x, &c);
 	x->step_env.step = NULL;
-	if (why)
+	if (c.since)
+		refuse_changed_since(x, &c);
+	else if (why)
 		tell(x, &c, RESULT_SKIPPED, why, NULL);
 	else if (is_back(x, &c))
 		tell(x, &c, RESULT_OK, "is as it was before", NULL);
@@ -270,6 +305,13 @@ static void undo_changes(struct execution *x)
 	json_t *doc, *entries;
 
 	if (intent_load_changed(x, &doc, &err) < 0) {
+		events_stop(x, "undo", &err);
+		return;
+	}
+	if (x->order->undo_of && before_forgot(doc, x->order->undo_of)) {
+		err_set(&err, E_NOTFOUND, "what run '%s' changed here is not known any more",
+			x->order->undo_of);
+		err_hint(&err, "too many runs have followed; apply what was there before");
 		events_stop(x, "undo", &err);
 		return;
 	}
@@ -300,9 +342,41 @@ static void undo_by_steps(struct execution *x)
 		events_stop(x, "journal", &err);
 }
 
+/* The recipe's own undo takes all back: not where other runs have a share. */
+static bool has_own_undo(struct execution *x)
+{
+	json_t *doc;
+
+	if (x->recipe->n_undo == 0 || !x->order->undo_of)
+		return x->recipe->n_undo > 0;
+	return intent_load_changed(x, &doc, NULL) == 0 && before_all_of(doc, x->order->undo_of);
+}
+
+int undo_find_run(struct execution *x, struct err *err)
+{
+	const char *of = x->order->undo_of;
+	DIR *dir = fs_dir_open(x->env->state, "runs", NULL);
+	const struct dirent *e;
+	bool found = false;
+
+	while (dir && !found && (e = readdir(dir))) {
+		const struct str name = str_of(e->d_name);
+
+		found = str_ends(name, ".journal") &&
+			before_is_of(str_first(name, name.n - strlen(".journal")), of);
+	}
+	if (dir)
+		closedir(dir);
+	if (found)
+		return 0;
+	err_set(err, E_NOTFOUND, "this node has no journal of run '%s'", of);
+	return err_hint(
+		err, "it never came here, or too many runs have followed; nothing was touched");
+}
+
 void undo_run(struct execution *x)
 {
-	if (x->recipe->n_undo > 0)
+	if (has_own_undo(x))
 		undo_by_steps(x);
 	else
 		undo_changes(x);

@@ -30,6 +30,9 @@
  *	         on a link that stayed
  *	cancel
  *
+ * An undo with undo_of leaves what other runs changed, and is refused (notfound) by a node that
+ *does not know that run (any more).
+ *
  * In params and vars {"$secret": "NAME"} stands for the secret's value.
  *
  * The order is signed over the agent's nonce and the node's name, so that a
@@ -77,9 +80,10 @@ struct order {
 	const char *expect; /* apply, undo: hash of the plan that was shown, another one is refused;
 			       undo: or ORDER_PREVIEW */
 	const char *rekey;  /* rekey: public key text */
-	bool stay;          /* wait for another order after final */
-	bool reboot_asked;  /* a restart is announced ("rebooting"), and somebody else does it */
-	unsigned n_secrets; /* names whose values follow in a message of their own */
+	const char *undo_of; /* undo: only what this run, and its tries ID-2, ID-3 ..., changed */
+	bool stay;           /* wait for another order after final */
+	bool reboot_asked;   /* a restart is announced ("rebooting"), and somebody else does it */
+	unsigned n_secrets;  /* names whose values follow in a message of their own */
 	const char **secrets;
 	json_t *secret_values; /* {name: text} once they came; owned; never formatted */
 	unsigned n_recipes;

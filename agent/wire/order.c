@@ -32,8 +32,8 @@ static const char *const MODES[] = {
 #define MODES_N (sizeof MODES / sizeof *MODES)
 
 static const char *const KEYS[] = {"run", "mode", "node", "nonce", "bundle", "by", "issued",
-	"expires", "after", "expect", "rekey", "stay", "reboot_asked", "secrets", "recipes",
-	"facts", "vars", NULL};
+	"expires", "after", "expect", "rekey", "undo_of", "stay", "reboot_asked", "secrets",
+	"recipes", "facts", "vars", NULL};
 
 static bool is_hex(const char *z, size_t n)
 {
@@ -107,6 +107,7 @@ static const struct field {
 	{"by", true, is_line, "one line on who gave the order, at most 200 bytes"},
 	{"expect", false, is_expect, "the hash of a plan, 64 hex digits"},
 	{"rekey", false, is_key, "a public key"},
+	{"undo_of", false, order_is_run_id, "a run id"},
 };
 enum {
 	FIELD_RUN,
@@ -116,6 +117,7 @@ enum {
 	FIELD_BY,
 	FIELD_EXPECT,
 	FIELD_REKEY,
+	FIELD_UNDO_OF,
 	FIELD_N
 };
 
@@ -291,6 +293,8 @@ static int check_whole(const struct order *o, struct err *err)
 	if (need->rekey != (o->rekey != NULL))
 		return err_set(err, E_SCHEMA, "order: '%s' %s 'rekey'", MODES[o->mode],
 			need->rekey ? "needs" : "takes no");
+	if (o->undo_of && o->mode != ORDER_UNDO)
+		return err_set(err, E_SCHEMA, "order: '%s' takes no 'undo_of'", MODES[o->mode]);
 	if (o->expires < o->issued)
 		return err_set(err, E_SCHEMA, "order: it expires before it was issued");
 	return check_expect(o, err);
@@ -313,6 +317,7 @@ static int parse_texts(struct arena *a, struct order *o, struct err *err)
 	o->by = text[FIELD_BY];
 	o->expect = text[FIELD_EXPECT];
 	o->rekey = text[FIELD_REKEY];
+	o->undo_of = text[FIELD_UNDO_OF];
 	return 0;
 }
 
@@ -363,6 +368,7 @@ static void put_optional(json_t *body, const struct order *o)
 		json_put_int(body, "after", o->after);
 	json_put_str(body, "expect", o->expect);
 	json_put_str(body, "rekey", o->rekey);
+	json_put_str(body, "undo_of", o->undo_of);
 	if (o->stay)
 		json_put_bool(body, "stay", true);
 	if (o->reboot_asked)

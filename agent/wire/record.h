@@ -16,7 +16,7 @@
  *	handler    recipe, handler, state, why, hint, took_us
  *	check      recipe, name, state, why, hint; only when it failed, or could not be told
  *	undo       recipe, step, name, kind, entry, state, why, hint; what became of one remembered
- *	           change. done: true: it is remembered no longer
+ *	           change. done: true: it is remembered no longer; with undo_of (a run) its share
  *	defective  recipe, why, hint; steps changed something in two applies running
  *	since      recipe, step, name, why; resumed: finished before, and differs now
  *	rebooting  recipe, step, name, boot_id, within (s); the node goes down now, or waits for

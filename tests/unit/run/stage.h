@@ -48,6 +48,7 @@ struct stage {
 	struct run_memory *memory;
 	unsigned reboots;
 	bool reboot_asked;
+	const char *undo_of;
 };
 
 static inline int stage_mkdir(const struct stage *s, const char *name)
@@ -220,6 +221,7 @@ static inline int stage_try(struct stage *s, enum order_mode mode, const char *n
 		.bundle = "none",
 		.expect = s->expect,
 		.reboot_asked = s->reboot_asked,
+		.undo_of = mode == ORDER_UNDO ? s->undo_of : NULL,
 		.secret_values = s->secrets,
 		.recipes = recipes};
 	const struct run_env env = stage_env(s);

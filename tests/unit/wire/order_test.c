@@ -48,6 +48,33 @@ TEST(order_both_ways)
 	arena_free(a);
 }
 
+TEST(order_to_take_one_run_back)
+{
+	struct arena *a = arena_new();
+	struct order_recipe recipe = {"base", NULL};
+	struct order o = {.run = "up-undo",
+		.mode = ORDER_UNDO,
+		.node = "gpu01",
+		.nonce = NONCE,
+		.bundle = DIGEST,
+		.by = "ops@host",
+		.issued = 100,
+		.expires = 200,
+		.undo_of = "up-apply",
+		.n_recipes = 1,
+		.recipes = &recipe};
+	struct order back;
+	struct err err;
+	AUTO_BUF text;
+
+	buf_init(&text, 4096);
+	order_format(&o, &text);
+	assert_int_equal(order_parse(a, buf_str(&text), &back, &err), 0);
+	assert_string_equal(back.undo_of, "up-apply");
+	order_done(&back);
+	arena_free(a);
+}
+
 #define HEAD                                              \
 	"\"run\":\"r\",\"node\":\"n\",\"nonce\":\"" NONCE \
 	"\",\"by\":\"me\",\"issued\":1,\"expires\":2"
@@ -78,6 +105,8 @@ TEST(order_refuses)
 		{"{\"mode\":\"plan\",\"vars\":3," HEAD REST "}", "vars"},
 		{"{\"mode\":\"plan\",\"facts\":\"x\"," HEAD REST "}", "facts"},
 		{"{\"mode\":\"attach\",\"after\":-1," HEAD "}", "after"},
+		{"{\"mode\":\"apply\",\"undo_of\":\"r-1\"," HEAD REST "}", "takes no 'undo_of'"},
+		{"{\"mode\":\"undo\",\"undo_of\":\"R 1\"," HEAD REST "}", "run id"},
 		{"{\"mode\":\"facts\",\"run\":\"A/../b\",\"node\":\"n\",\"nonce\":\"" NONCE
 		 "\",\"by\":\"me\",\"issued\":1,\"expires\":2}",
 			"run"},
