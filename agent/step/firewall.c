@@ -341,15 +341,15 @@ static int judge_by_nft(
 	const struct step_env *env, const struct wish *w, struct str text, struct err *err)
 {
 	char path[PATH_MAX];
-	int rc = fs_mkdirs(env->root, MARKS, 0700, err);
+	int gone, rc = fs_mkdirs(env->root, MARKS, 0700, err);
 
 	snprintf(path, sizeof path, MARKS "/" FS_TMP_PREFIX "%.80s.nft", w->table);
 	if (rc == 0)
 		rc = fs_replace(env->root, path, text, 0600, 0, 0, err);
 	if (rc == 0)
 		rc = run_file(env, "-c", path, err);
-	(void)fs_remove(env->root, path, false, NULL);
-	return rc;
+	gone = fs_remove(env->root, path, false, rc == 0 ? err : NULL);
+	return rc < 0 ? rc : gone;
 }
 
 static int remember(const struct step_env *env, const struct wish *w, struct err *err)
