@@ -113,6 +113,19 @@ static void drop_long(json_t *args)
 	}
 }
 
+/* What goes into a file that only its owner may read is for nobody else either. */
+static bool is_private(const struct execution *x, const struct task *t)
+{
+	struct stat st;
+	unsigned mode;
+
+	if (sscanf(json_get_str(t->args, "mode", ""), "%o", &mode) == 1)
+		return !(mode & 077);
+	return fs_stat(x->step_env.root, json_get_str(t->args, "path", ""), false, &st, NULL) ==
+		       0 &&
+	       !(st.st_mode & 077);
+}
+
 /* As undo will see them: secrets are null, and what is too long for a line of the journal too. */
 static json_t *args_to_keep(const struct execution *x, const struct task *t)
 {
@@ -122,6 +135,8 @@ static json_t *args_to_keep(const struct execution *x, const struct task *t)
 	for (unsigned i = 0; i < t->step->n_args; i++)
 		if (t->step->args[i].secret)
 			json_object_set_new(args, t->step->args[i].param->name, json_null());
+	if (json_get(args, "content") && is_private(x, t))
+		json_object_set_new(args, "content", json_null());
 	buf_init(&text, ARGS_MAX);
 	json_write(args, &text);
 	if (!buf_ok(&text))

@@ -94,12 +94,42 @@ static void show_hashes(struct step_report *rep, const struct stat *st, const ch
 			old_hex, hex, (long long)st->st_size, wanted_size(want));
 }
 
+static bool is_private(const struct stat *st, const struct attr *attr)
+{
+	return (st && diff_is_private(st->st_mode)) ||
+	       (attr->mode != FS_KEEP_MODE && diff_is_private(attr->mode));
+}
+
+static void show_sizes(const char *path, const struct stat *st, const struct content *want,
+	struct step_report *rep)
+{
+	const size_t before = st ? (size_t)st->st_size : 0;
+	AUTO_BUF text;
+
+	buf_init(&text, REPORT_DIFF_MAX);
+	diff_private(st ? &before : NULL, (size_t)wanted_size(want), path, &text);
+	report_add(rep, buf_str(&text));
+}
+
+/* What cannot be shown as text, by its hash. */
+static int show_bytes(struct step_env *env, const char *path, const struct stat *st,
+	const struct content *want, struct step_report *rep, struct err *err)
+{
+	char hex[HASH_HEX] = "";
+	int rc = 0;
+
+	if (st && st->st_size <= SHOWN_HASH_MAX)
+		rc = hash_target(env, path, hex, err);
+	if (rc == 0)
+		show_hashes(rep, st, hex, want);
+	return rc;
+}
+
 /* st NULL: there was no file. */
 static int show_diff(struct step_env *env, const char *path, const struct stat *st,
 	const struct content *want, struct step_report *rep, struct err *err)
 {
 	AUTO_BUF old, new, diff;
-	char hex[HASH_HEX] = "";
 	struct str text;
 	bool shown;
 	int rc;
@@ -112,18 +142,24 @@ static int show_diff(struct step_env *env, const char *path, const struct stat *
 		return rc;
 	if (shown && st)
 		shown = (uint64_t)st->st_size <= DIFF_TEXT_MAX && old_text(env, path, &old);
-	if (!shown) {
-		if (st && st->st_size <= SHOWN_HASH_MAX)
-			rc = hash_target(env, path, hex, err);
-		if (rc == 0)
-			show_hashes(rep, st, hex, want);
-		return rc;
-	}
+	if (!shown)
+		return show_bytes(env, path, st, want, rep, err);
 
 	const struct str before = buf_str(&old);
 
 	diff_unified(st ? &before : NULL, &text, path, &diff);
 	report_add(rep, buf_str(&diff));
+	return 0;
+}
+
+/* How its bytes differ; never those of a file that is for its owner alone. */
+static int show(struct step_env *env, const char *path, const struct stat *st,
+	const struct content *want, const struct attr *attr, struct step_report *rep,
+	struct err *err)
+{
+	if (!is_private(st, attr))
+		return show_diff(env, path, st, want, rep, err);
+	show_sizes(path, st, want, rep);
 	return 0;
 }
 
@@ -157,7 +193,8 @@ static int is_same(const struct step_env *env, const char *path, const struct co
 }
 
 static int compare_bytes(struct step_env *env, const char *path, const struct stat *st,
-	const struct content *want, struct step_report *rep, struct err *err)
+	const struct content *want, const struct attr *attr, struct step_report *rep,
+	struct err *err)
 {
 	bool same;
 	int rc;
@@ -168,7 +205,7 @@ static int compare_bytes(struct step_env *env, const char *path, const struct st
 			return rc;
 	}
 	report_differs(rep, "other content");
-	return show_diff(env, path, st, want, rep, err);
+	return show(env, path, st, want, attr, rep, err);
 }
 
 /* A link is replaced by the file, never written through; anything else is somebody's mistake. */
@@ -192,7 +229,7 @@ int content_check(struct step_env *env, const char *path, const struct content *
 		return rc;
 	if (rc == -E_NOTFOUND) {
 		report_differs(rep, "does not exist");
-		rc = show_diff(env, path, NULL, want, rep, err);
+		rc = show(env, path, NULL, want, attr, rep, err);
 		show_new_attr(attr, rep);
 		return rc;
 	}
@@ -202,9 +239,9 @@ int content_check(struct step_env *env, const char *path, const struct content *
 	if (S_ISLNK(st.st_mode)) {
 		report_differs(rep, "is a symbolic link");
 		report_addf(rep, "symbolic link -> file\n");
-		return show_diff(env, path, NULL, want, rep, err);
+		return show(env, path, NULL, want, attr, rep, err);
 	}
-	rc = compare_bytes(env, path, &st, want, rep, err);
+	rc = compare_bytes(env, path, &st, want, attr, rep, err);
 	if (rc == 0)
 		attr_compare(env, attr, &st, rep);
 	return rc;

@@ -190,6 +190,20 @@ static void print_script(const struct script *s, struct buf *out)
 	}
 }
 
+bool diff_is_private(mode_t mode)
+{
+	return !(mode & 077);
+}
+
+void diff_private(const size_t *before, size_t after, const char *path, struct buf *out)
+{
+	if (before)
+		buf_addf(out, "%s: size %zu -> %zu", path, *before, after);
+	else
+		buf_addf(out, "%s: size %zu", path, after);
+	buf_add_text(out, ", not shown: only its owner may read it\n");
+}
+
 void diff_unified(
 	const struct str *before, const struct str *after, const char *path, struct buf *out)
 {

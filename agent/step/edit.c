@@ -36,6 +36,7 @@ int edit_open(const struct step_env *env, const char *path, struct edit *e, stru
 		return err_hint(err, "see what made it so ('ls -l %s') and move it away", path);
 	}
 	e->exists = true;
+	e->hidden = diff_is_private(st.st_mode);
 	rc = fs_read(env->root, path, &e->old, err);
 	buf_add_str(&e->now, buf_str(&e->old));
 	return rc;
@@ -96,7 +97,9 @@ void edit_show(const struct edit *e, struct step_report *rep)
 		report_differs(rep, "'%.160s' does not exist", e->path);
 	else
 		report_differs(rep, "'%.160s' is not as wanted", e->path);
-	if (!diff_is_text(before) || !diff_is_text(after))
+	if (e->hidden || (!e->exists && diff_is_private(e->mode)))
+		diff_private(e->exists ? &before.n : NULL, after.n, e->path, &diff);
+	else if (!diff_is_text(before) || !diff_is_text(after))
 		buf_addf(&diff, "%s: size %zu -> %zu\n", e->path, before.n, after.n);
 	else
 		diff_unified(e->exists ? &before : NULL, &after, e->path, &diff);

@@ -19,6 +19,7 @@ struct edit {
 	struct buf old, now;
 	bool exists; /* it is there */
 	bool gone;   /* it shall not be there */
+	bool hidden; /* what is there is only for its owner to read: no diff */
 	mode_t mode; /* of a new file; what is there keeps its own */
 };
 

@@ -14,7 +14,7 @@
 struct wish {
 	const char *path;
 	struct str line, key; /* key empty: the whole line is the key */
-	bool absent, create, exists;
+	bool absent, create, exists, hidden;
 };
 
 static bool is_ours(const void *ctx, struct str line)
@@ -64,6 +64,7 @@ static int read_file(const struct step_env *env, struct wish *w, struct buf *old
 		err_set(err, E_CONFLICT, "'%s' is a symbolic link, expected a file", w->path);
 		return err_hint(err, "give the path of the file it points to");
 	}
+	w->hidden = diff_is_private(st.st_mode);
 	return fs_read(env->root, w->path, old, err);
 }
 
@@ -83,7 +84,9 @@ static void show(const struct wish *w, struct str old, struct str new, struct st
 	AUTO_BUF diff;
 
 	buf_init(&diff, 4 * REPORT_DIFF_MAX);
-	if (diff_is_text(old) && diff_is_text(new))
+	if (w->hidden)
+		diff_private(&old.n, new.n, w->path, &diff);
+	else if (diff_is_text(old) && diff_is_text(new))
 		diff_unified(w->exists ? &old : NULL, &new, w->path, &diff);
 	else
 		buf_addf(&diff, "%c" STR_FMT "\n", w->absent ? '-' : '+', STR_ARG(w->line));

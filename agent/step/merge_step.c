@@ -130,7 +130,9 @@ static void show(const struct job *j, struct step_report *rep)
 	AUTO_BUF diff;
 
 	buf_init(&diff, 4 * REPORT_DIFF_MAX);
-	if (diff_is_text(old) && diff_is_text(new))
+	if (diff_is_private(j->exists ? j->st.st_mode : j->attr.mode))
+		diff_private(j->exists ? &old.n : NULL, new.n, j->path, &diff);
+	else if (diff_is_text(old) && diff_is_text(new))
 		diff_unified(j->exists ? &old : NULL, &new, j->path, &diff);
 	else
 		buf_addf(&diff, "%zu bytes -> %zu bytes\n", old.n, new.n);

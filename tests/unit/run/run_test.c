@@ -44,6 +44,32 @@ TEST(run_applies_once_and_is_quiet_after)
 	stage_done(&s);
 }
 
+TEST(run_journals_no_bytes_of_a_private_file)
+{
+	struct stage s;
+	AUTO_BUF text;
+	char path[128];
+
+	buf_init(&text, 1u << 20);
+	stage_init(&s);
+	stage_recipe(&s, "demo",
+		"recipe: demo\n"
+		"steps:\n"
+		"  - file: {path: /key, content: \"hunter2\\n\", mode: \"0600\"}\n"
+		"  - file: {path: /open, content: \"swordfish\\n\"}\n");
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_string_equal(stage_read(&s, "key"), "hunter2\n");
+	snprintf(path, sizeof path, "runs/%s.journal", s.run);
+	assert_int_equal(fs_read(s.state, path, &text, NULL), 0);
+	assert_null(strstr(buf_text(&text), "hunter2"));
+	stage_says(buf_text(&text), "swordfish");
+	stage_run(&s, ORDER_UNDO, "demo");
+	stage_ends(&s, RESULT_CHANGED, "");
+	assert_false(stage_has(s.root, "key"));
+	stage_done(&s);
+}
+
 TEST(run_same_changes_same_hash)
 {
 	struct stage a, b;

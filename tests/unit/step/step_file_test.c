@@ -222,18 +222,49 @@ TEST(file_keeps_setuid_through_a_change_of_owner)
 TEST(template_renders_from_the_bundle)
 {
 	static const char ARGS[] =
-		"{\"path\": \"/etc/app.conf\", \"source\": \"app.conf\", \"mode\": \"0600\"}";
+		"{\"path\": \"/etc/app.conf\", \"source\": \"app.conf\", \"mode\": \"0640\"}";
 	TREE;
 
 	tree_source(&t, "demo/templates/app.conf", "port = {{ params.port }}\n");
 	json_object_set_new(t.scope.names, "params", json_pack("{s:i}", "port", 9100));
 	tree_converge(&t, "template", ARGS);
 	assert_string_equal(tree_read(&t, "etc/app.conf"), "port = 9100\n");
-	assert_int_equal(tree_mode(&t, "etc/app.conf"), 0600);
+	assert_int_equal(tree_mode(&t, "etc/app.conf"), 0640);
 	json_object_set_new(t.scope.names, "params", json_pack("{s:i}", "port", 9200));
 	assert_int_equal(tree_check(&t, "template", ARGS), STEP_DIFFERS);
 	assert_true(tree_said(&t, "-port = 9100\n+port = 9200\n"));
 	tree_converge(&t, "template", ARGS);
+	tree_done(&t);
+}
+
+/* A recipe that declares the secret no more would show the old text otherwise. */
+TEST(private_files_are_never_shown)
+{
+	static const struct {
+		const char *kind, *args;
+	} cases[] = {
+		{"file", "{\"path\": \"/etc/key.json\", \"content\": \"open\\n\"}"},
+		{"file", "{\"path\": \"/etc/open\", \"content\": \"hunter2\", \"mode\": \"0600\"}"},
+		{"file", "{\"path\": \"/etc/new\", \"content\": \"hunter2\", \"mode\": \"0400\"}"},
+		{"line", "{\"path\": \"/etc/key.json\", \"line\": \"x\"}"},
+		{"merge", "{\"path\": \"/etc/key.json\", \"values\": {\"a\": \"b\"}}"},
+		{"hosts", "{\"address\": \"10.0.0.1\", \"names\": [\"a\"]}"},
+	};
+	char path[512];
+	TREE;
+
+	tree_write(&t, "etc/key.json", "{\"token\": \"hunter2\"}\n");
+	tree_write(&t, "etc/open", "old\n");
+	tree_write(&t, "etc/hosts", "127.0.0.1 localhost # hunter2\n");
+	tree_path(&t, "etc/key.json", path);
+	assert_int_equal(chmod(path, 0600), 0);
+	tree_path(&t, "etc/hosts", path);
+	assert_int_equal(chmod(path, 0600), 0);
+	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+		assert_int_equal(tree_check(&t, cases[i].kind, cases[i].args), STEP_DIFFERS);
+		if (tree_said(&t, "hunter2") || !tree_said(&t, "only its owner may read it"))
+			fail_msg("%s %s: %s", cases[i].kind, cases[i].args, buf_text(&t.rep.diff));
+	}
 	tree_done(&t);
 }
 
