@@ -37,6 +37,22 @@ static void add_span(struct buf *out, int64_t ns)
 	buf_addf(out, "%lld:%02lld", (long long)(minutes / 60), (long long)(minutes % 60));
 }
 
+/* Which limit holds how many, with the figures of the first; a later stage only if nothing else
+ * does. */
+static void add_held(const struct foretelling *f, const struct explain_turn *t, struct buf *out)
+{
+	for (int i = 0; i < LIMIT_N; i++) {
+		const struct explain_held *h = &t->by_limit[i];
+
+		if (h->n == 0 || (i == LIMIT_STAGE && t->held != LIMIT_STAGE))
+			continue;
+		buf_addf(out, "%25s%zu wait, %s: %s", "", h->n, ROLLOUT_LIMITS[i], h->why);
+		if (i == LIMIT_POWER || i == LIMIT_BUDGET || i == LIMIT_PAIR)
+			buf_addf(out, " (%s)", f->nodes[h->first].name);
+		buf_add_char(out, '\n');
+	}
+}
+
 static void add_turn(const struct foretelling *f, const struct explain_turn *t, struct buf *out)
 {
 	AUTO_BUF at, who, stage;
@@ -52,8 +68,7 @@ static void add_turn(const struct foretelling *f, const struct explain_turn *t, 
 		buf_addf(&stage, "wave %u", t->stage);
 	buf_addf(
 		out, "%8s  %-8s %3zu  %s\n", buf_text(&at), buf_text(&stage), t->n, buf_text(&who));
-	if (t->waiting > 0)
-		buf_addf(out, "%25s%zu wait: %s\n", "", t->waiting, t->why ? t->why : "");
+	add_held(f, t, out);
 }
 
 static void add_end(const struct foretelling *f, struct buf *out)
@@ -80,6 +95,16 @@ static void print_text(const struct foretelling *f)
 	session_print_lines(&out);
 }
 
+static json_t *held_json(const struct foretelling *f, const struct explain_held *h)
+{
+	json_t *o = json_object();
+
+	json_put_int(o, "nodes", (int64_t)h->n);
+	json_put_str(o, "first", f->nodes[h->first].name);
+	json_put_str(o, "why", h->why);
+	return o;
+}
+
 static json_t *turn_json(const struct foretelling *f, const struct explain_turn *t)
 {
 	json_t *o = json_object(), *who = json_array(), *held = json_object();
@@ -94,8 +119,8 @@ static json_t *turn_json(const struct foretelling *f, const struct explain_turn 
 	if (t->why)
 		json_put_str(o, "why", t->why);
 	for (int i = 0; i < LIMIT_N; i++)
-		if (t->by_limit[i] > 0)
-			json_put_int(held, ROLLOUT_LIMITS[i], (int64_t)t->by_limit[i]);
+		if (t->by_limit[i].n > 0)
+			json_object_set_new(held, ROLLOUT_LIMITS[i], held_json(f, &t->by_limit[i]));
 	json_object_set_new(o, "held_by", held);
 	return o;
 }

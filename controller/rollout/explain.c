@@ -12,7 +12,7 @@ struct player {
 	struct rollout *r;
 	size_t n;
 	int64_t takes, wall, now;
-	int64_t *due; /* by node; 0: not out */
+	int64_t *due; /* by node: it is back, or watched no more; 0: neither */
 	struct explanation *out;
 };
 
@@ -25,22 +25,25 @@ static const char *words_of(struct player *p, size_t node, enum rollout_limit *l
 	return arena_strdup(p->arena, buf_text(&words));
 }
 
-/* What those wait for who did not go. */
+/* What those wait for who did not go; words only of the first of each limit. */
 static void look_at_waiting(struct player *p, struct explain_turn *t)
 {
 	for (size_t i = 0; i < p->n; i++) {
 		const enum rollout_place place = rollout_place_of(p->r, i);
 		enum rollout_limit limit;
-		const char *words;
+		struct explain_held *h;
 
 		if (place != NODE_WAITING && place != NODE_AWAY)
 			continue;
-		words = words_of(p, i, &limit);
-		t->by_limit[limit]++;
 		t->waiting++;
+		h = &t->by_limit[rollout_held(p->r, i, NULL)];
+		if (h->n++ > 0)
+			continue;
+		h->first = i;
+		h->why = words_of(p, i, &limit);
 		/* a later stage is no news; the limit inside this one is */
 		if (!t->why || (t->held == LIMIT_STAGE && limit != LIMIT_STAGE)) {
-			t->why = words;
+			t->why = h->why;
 			t->held = limit;
 		}
 	}
@@ -80,12 +83,20 @@ static int64_t next_time(const struct player *p)
 
 static void come_back(struct player *p)
 {
+	const int64_t watched = rollout_policy_of(p->r)->soak_node;
+
 	for (size_t i = 0; i < p->n; i++) {
 		if (p->due[i] == 0 || p->due[i] > p->now)
 			continue;
 		p->due[i] = 0;
+		if (rollout_place_of(p->r, i) == NODE_OUT)
+			p->out->took = p->now;
+		if (rollout_place_of(p->r, i) == NODE_OUT && watched > 0) {
+			rollout_return(p->r, i);
+			p->due[i] = p->now + watched;
+			continue;
+		}
 		rollout_settle(p->r, i, NODE_DONE, NULL, p->now);
-		p->out->took = p->now;
 	}
 }
 

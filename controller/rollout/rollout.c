@@ -379,6 +379,11 @@ unsigned rollout_stage(const struct rollout *r)
 	return r->stage;
 }
 
+const struct rollout_policy *rollout_policy_of(const struct rollout *r)
+{
+	return &r->policy;
+}
+
 const char *rollout_name(const struct rollout *r, size_t node)
 {
 	return r->members.at[node].name;
@@ -489,8 +494,10 @@ enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf
 {
 	const enum rollout_limit limit = limit_of(r, node);
 
-	tell_whole(r, limit, words);
-	tell_own(r, limit, &r->units.at[r->members.at[node].unit], words);
+	if (words) {
+		tell_whole(r, limit, words);
+		tell_own(r, limit, &r->units.at[r->members.at[node].unit], words);
+	}
 	return limit;
 }
 

@@ -110,6 +110,7 @@ enum rollout_place rollout_place_of(const struct rollout *r, size_t node);
 unsigned rollout_stage_of(const struct rollout *r, size_t node); /* 0: canary */
 unsigned rollout_stages(const struct rollout *r);
 unsigned rollout_stage(const struct rollout *r); /* the latest that is open */
+const struct rollout_policy *rollout_policy_of(const struct rollout *r);
 const char *rollout_name(const struct rollout *r, size_t node);
 size_t rollout_count(const struct rollout *r, enum rollout_place place);
 size_t rollout_taken(const struct rollout *r);     /* others have so many now */
@@ -119,7 +120,8 @@ bool rollout_is_finished(const struct rollout *r); /* nobody waits, is out or is
 bool rollout_is_stuck(const struct rollout *r);
 /* Why the breaker is open, NULL while it is not. */
 const char *rollout_broken(const struct rollout *r);
-/* What held the node back when admit was asked last, with the figures in words. */
+/* What held the node back when admit was asked last, with the figures in words (NULL: not asked).
+ */
 enum rollout_limit rollout_held(const struct rollout *r, size_t node, struct buf *words);
 /* The next time at which admit may say more though nothing is told: a soak's end; INT64_MAX: none.
  */

@@ -104,6 +104,56 @@ static void make_list(struct made *m)
 	buf_add_char(&m->text, ']');
 }
 
+/* Two brackets: each of the one with each of the other. */
+static void make_product(struct made *m)
+{
+	const unsigned from = (unsigned)draw(8), to = from + (unsigned)draw(8 - from);
+
+	begin(m, 2);
+	buf_addf(&m->text, "s[%u-%u]-[%s]", from + 1, to + 1, draw(2) ? "a" : "a,a");
+	for (unsigned i = from; i <= to; i++)
+		m->set |= UINT64_C(1) << (56 + i);
+}
+
+/* Several values of one key are a union of them. */
+static void make_racks(struct made *m)
+{
+	const unsigned from = (unsigned)draw(8), to = from + (unsigned)draw(8 - from);
+
+	begin(m, 2);
+	buf_addf(&m->text, "rack=R[%u-%u]", from + 1, to + 1);
+	for (unsigned i = from; i <= to; i++)
+		m->set |= UINT64_C(0xFF) << (8 * i);
+}
+
+static void make_state(struct made *m)
+{
+	begin(m, 2);
+	buf_add_text(&m->text, draw(2) ? "state=failed" : "state='failed'");
+	for (unsigned i = 0; i < NODES; i += 5)
+		m->set |= UINT64_C(1) << i;
+}
+
+/* Signs of the grammar inside a regex's own brackets are the regex's. */
+static void make_regex(struct made *m)
+{
+	static const struct {
+		const char *text;
+		uint64_t set;
+	} REGEXES[] = {
+		{"~^gpu0[1-8]$", 0xFF},
+		{"~^(gpu0[12]|cpu1)$", 0x100000003},
+		{"~^(cpu[0-9]{1,1})$", UINT64_C(0x1FF) << 32},
+		{"~'^s[1,2@)]-a$'", UINT64_C(3) << 56},
+		{"~-a$", UINT64_C(0xFF) << 56},
+	};
+	const size_t i = draw(sizeof REGEXES / sizeof REGEXES[0]);
+
+	begin(m, 2);
+	buf_add_text(&m->text, REGEXES[i].text);
+	m->set = REGEXES[i].set;
+}
+
 static void make_field(struct made *m)
 {
 	const unsigned rack = (unsigned)draw(8);
@@ -131,10 +181,10 @@ static void make_field(struct made *m)
 
 static void make_atom(struct made *m)
 {
-	static void (*const MAKERS[])(struct made *) = {
-		make_name, make_span, make_list, make_field};
+	static void (*const MAKERS[])(struct made *) = {make_name, make_span, make_list, make_field,
+		make_product, make_racks, make_state, make_regex};
 
-	MAKERS[draw(4)](m);
+	MAKERS[draw(sizeof MAKERS / sizeof MAKERS[0])](m);
 	if (draw(20) == 0) {
 		buf_clear(&m->text);
 		buf_add_text(&m->text, "all");
@@ -241,6 +291,72 @@ TEST(expressions_mean_their_sets)
 		buf_done(&m.text);
 	}
 	assert_true(empty > 100 && empty < ROUNDS / 2);
+}
+
+/* Signs are lost, doubled and changed: an answer comes all the same, with a place in the text. */
+TEST(broken_expressions_have_a_place)
+{
+	static const char SIGNS[] = "()[],-@~=' \"{}+*\\|^$.aR019";
+	unsigned refused = 0;
+
+	set_up(3);
+	for (int round = 0; round < ROUNDS / 4; round++) {
+		struct made m;
+		struct err err = {0};
+		int rc;
+
+		make(&m, 2);
+		for (size_t k = 1 + draw(3); k > 0 && m.text.n > 1; k--) {
+			const size_t at = draw(m.text.n);
+
+			if (draw(3) == 0)
+				buf_cut(&m.text, at + 1);
+			else
+				m.text.p[at] = SIGNS[draw(sizeof SIGNS - 1)];
+		}
+		(void)meaning(buf_text(&m.text), &rc, &err);
+		refused += rc < 0;
+		if (rc < 0 && (!err.msg[0] || err.col > m.text.n + 1))
+			fail_msg("'%s': %u: %s", buf_text(&m.text), err.col, err.msg);
+		if (rc < 0 && err.col == 0 && err.code == E_SYNTAX &&
+			str_trim(buf_str(&m.text)).n > 0)
+			fail_msg("'%s': no place: %s", buf_text(&m.text), err.msg);
+		buf_done(&m.text);
+	}
+	assert_true(refused > ROUNDS / 16);
+}
+
+/* What laws of sets say of any two expressions. */
+TEST(laws_of_sets_hold)
+{
+	set_up(4);
+	for (int round = 0; round < ROUNDS / 10; round++) {
+		struct made a, b;
+		struct err err = {0};
+		AUTO_BUF text = {0};
+		uint64_t both, without, back;
+		int rc;
+
+		make(&a, 2);
+		make(&b, 2);
+		buf_init(&text, 1 << 16);
+		buf_addf(&text, "(%s)@(%s)", buf_text(&a.text), buf_text(&b.text));
+		both = meaning(buf_text(&text), &rc, &err);
+		buf_clear(&text);
+		buf_addf(&text, "(%s),-(%s)", buf_text(&a.text), buf_text(&b.text));
+		without = meaning(buf_text(&text), &rc, &err);
+		buf_clear(&text);
+		/* a = (a and b) and (a without b); taking away binds from left to right */
+		buf_addf(&text, "all,-(%s),%s", buf_text(&a.text), buf_text(&a.text));
+		back = meaning(buf_text(&text), &rc, &err);
+		if (a.set && b.set) {
+			assert_true((both | without) == a.set);
+			assert_true((both & without) == 0);
+			assert_true(a.level == 0 || back == UINT64_MAX);
+		}
+		buf_done(&a.text);
+		buf_done(&b.text);
+	}
 }
 
 TEST(folds_mean_what_they_fold)

@@ -63,6 +63,26 @@ static void must_fit(const struct sim *w, size_t node, const char *kind, struct 
 	}
 }
 
+static bool is_out(const struct sim *w, size_t i)
+{
+	const enum node_state s = w->nodes[i].handed.state;
+
+	return s != STATE_ELIGIBLE && s != STATE_SOAK && !node_is_terminal(s);
+}
+
+/* Whoever is out may take its worst step at any moment. */
+static void must_be_carried(const struct sim *w, size_t node)
+{
+	unsigned sum = 0;
+
+	for (size_t i = 0; i < w->n; i++)
+		if (sim_circuit(i) == sim_circuit(node) && is_out(w, i))
+			sum += sim_weight(i);
+	if (sum > SIM_CIRCUIT)
+		fail_msg("seed %u: circuit %zu carries %u as %s goes", w->seed, sim_circuit(node),
+			sum, w->site[node].name);
+}
+
 /* Asked as a node goes out, once it is counted. */
 static void must_be_allowed(const struct sim *w, size_t node)
 {
@@ -75,6 +95,8 @@ static void must_be_allowed(const struct sim *w, size_t node)
 			w->site[node].name);
 	for (unsigned b = 0; b < w->policy.n_budgets && w->thorough; b++)
 		must_fit(w, node, w->policy.budgets[b].domain, w->policy.budgets[b].most);
+	if (w->thorough)
+		must_be_carried(w, node);
 	if (w->policy.pair && w->thorough)
 		must_fit(w, node, w->policy.pair, (struct amount){1, false});
 }
@@ -214,12 +236,13 @@ static const struct drive_world WORLD = {NULL, on_move, on_commit, on_enter, on_
 
 static bool start(struct sim *w)
 {
+	const struct rollout_power power = sim_power();
 	struct drive_world world = WORLD;
 	struct err err;
 
 	world.ctx = w;
 	w->dead = w->refused = false;
-	if (rollout_new(&w->policy, w->site, w->n, NULL, &w->r, &err) < 0) {
+	if (rollout_new(&w->policy, w->site, w->n, &power, &w->r, &err) < 0) {
 		assert_int_equal(err.code, E_CONFLICT); /* a unit that no budget has room for */
 		w->r = NULL;
 		return false;

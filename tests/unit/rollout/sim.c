@@ -1,6 +1,7 @@
 /* sim - how: one heap of ends, one record of orders a node, a fence word a node. */
 #include "tests/unit/rollout/sim.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #define DOMAINS_MAX 8
@@ -11,6 +12,45 @@ uint64_t sim_draw(struct sim *w, uint64_t below)
 	w->random ^= w->random >> 7;
 	w->random ^= w->random << 17;
 	return w->random % below;
+}
+
+/* --- power --- */
+
+size_t sim_circuit(size_t node)
+{
+	return node / 10;
+}
+
+unsigned sim_weight(size_t node)
+{
+	return 1 + (unsigned)(node % 3);
+}
+
+static bool fits(void *ctx, const size_t *out, size_t n_out, const size_t *unit, size_t n_unit,
+	char why_not[static 200])
+{
+	(void)ctx;
+	for (size_t k = 0; k < n_unit; k++) {
+		const size_t circuit = sim_circuit(unit[k]);
+		unsigned sum = 0;
+
+		for (size_t i = 0; i < n_out + n_unit; i++) {
+			const size_t node = i < n_out ? out[i] : unit[i - n_out];
+
+			sum += sim_circuit(node) == circuit ? sim_weight(node) : 0;
+		}
+		if (sum > SIM_CIRCUIT) {
+			snprintf(why_not, 200, "circuit %zu: %u kW of %d", circuit, sum,
+				SIM_CIRCUIT);
+			return false;
+		}
+	}
+	return true;
+}
+
+struct rollout_power sim_power(void)
+{
+	return (struct rollout_power){NULL, fits};
 }
 
 /* --- making it --- */

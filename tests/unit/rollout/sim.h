@@ -73,6 +73,12 @@ struct sim {
 	size_t crashes, turns, moves, commits;
 };
 
+/* Ten nodes are on one circuit, which carries the worst steps of about half of them. */
+#define SIM_CIRCUIT 12
+size_t sim_circuit(size_t node);
+unsigned sim_weight(size_t node);
+struct rollout_power sim_power(void);
+
 void sim_new(struct sim *w, unsigned seed, size_t n);
 void sim_done(struct sim *w);
 uint64_t sim_draw(struct sim *w, uint64_t below);

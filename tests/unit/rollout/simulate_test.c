@@ -10,7 +10,7 @@
  */
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
-#include "controller/rollout/rollout.h"
+#include "controller/rollout/explain.h"
 #include "tests/unit/t.h"
 
 #include <stdlib.h>
@@ -309,6 +309,25 @@ TEST(ten_thousand_nodes)
 	print_message("10,000 nodes: %.2f s of CPU, %zu done\n",
 		(double)(clock() - started) / CLOCKS_PER_SEC, rollout_count(w.r, NODE_DONE));
 	assert_true(rollout_count(w.r, NODE_DONE) > 0);
+	end_world(&w);
+}
+
+TEST(ten_thousand_nodes_foretold)
+{
+	const clock_t started = clock();
+	struct explanation told;
+	struct world w;
+	struct err err;
+
+	make_world(&w, 7, 10000);
+	w.policy.pair = NULL;
+	w.policy.unit = NULL;
+	assert_int_equal(rollout_new(&w.policy, w.nodes, w.n, NULL, &w.r, &err), 0);
+	explain_make(w.arena, w.r, w.n, 1200 * SEC, 0, &told);
+	print_message("10,000 nodes foretold: %.2f s of CPU, %zu turns\n",
+		(double)(clock() - started) / CLOCKS_PER_SEC, told.turns.n);
+	assert_true(told.who.n > 9000);
+	explain_done(&told);
 	end_world(&w);
 }
 

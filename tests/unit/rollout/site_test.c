@@ -177,9 +177,36 @@ TEST(an_explanation_goes_one_by_one)
 	assert_true(told.turns.at[1].at == 4200 * CLOCK_SEC);
 	assert_int_equal(told.turns.at[1].held, LIMIT_POWER);
 	assert_non_null(strstr(told.turns.at[1].why, "feed 'A'"));
-	assert_int_equal(told.turns.at[1].by_limit[LIMIT_POWER], 2);
+	assert_int_equal(told.turns.at[1].by_limit[LIMIT_POWER].n, 2);
+	assert_non_null(strstr(told.turns.at[1].by_limit[LIMIT_POWER].why, "limit"));
 	assert_true(told.took == (4200 + 3 * 600) * CLOCK_SEC);
 	assert_int_equal(told.never, 0);
+	explain_done(&told);
+	rollout_free(r);
+	end(&w);
+}
+
+/* Who is watched is back at work: the next one goes meanwhile, the next stage does not. */
+TEST(a_watch_holds_the_stage_and_no_budget)
+{
+	struct rollout_policy policy;
+	struct explanation told;
+	struct rollout *r;
+	struct world w;
+
+	begin(&w, SITE, BASIS_MEASURED);
+	assert_int_equal(rollout_policy_parse(w.arena, "p",
+				 str_of("canary: {count: 0}\nwaves: [2, 100%]\nbudgets: {}\n"
+					"soak: {node: 30m}\nmax_unavailable: 1\n"),
+				 &policy, &w.err),
+		0);
+	assert_int_equal(rollout_new(&policy, w.nodes, 4, NULL, &r, &w.err), 0);
+	explain_make(w.arena, r, 4, 600 * CLOCK_SEC, 0, &told);
+	assert_int_equal(told.turns.n, 4);
+	assert_true(told.turns.at[1].at == 600 * CLOCK_SEC);
+	assert_true(told.turns.at[2].at == (1200 + 1800) * CLOCK_SEC);
+	assert_true(told.turns.at[3].at == (3000 + 600) * CLOCK_SEC);
+	assert_true(told.took == 4200 * CLOCK_SEC);
 	explain_done(&told);
 	rollout_free(r);
 	end(&w);
