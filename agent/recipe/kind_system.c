@@ -255,8 +255,9 @@ const struct kind KIND_SYSTEM[] = {
 			"a conflict, because the first line counts.",
 		.apply =
 			"Its own line of that address, or of one of the names in the same family, "
-			"becomes the wanted one; without any it is added at the end. All other bytes "
-			"stay.",
+			"becomes the wanted one; without any it is added at the end, but ahead of a "
+			"line that gives the node's own name to 127.0.1.1, as Debian's installer "
+			"does. All other bytes stay.",
 		.undo = "Its own lines come back as they were; others stay as they are now.",
 		.example = "hosts:\n"
 			   "  address: 10.0.0.5\n"

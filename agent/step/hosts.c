@@ -3,7 +3,8 @@
  *
  * Lines of ours end in "# stoika"; all others stay byte for byte. What others
  * say there already is enough; what they say otherwise comes first for the
- * resolver, so it is a conflict and not written over.
+ * resolver, so it is a conflict and not written over. But for the line by which
+ * Debian's installer gives the node's own name to 127.0.1.1: ours goes ahead of it.
  */
 #include "agent/base/err.h"
 #include "agent/step/edit.h"
@@ -17,6 +18,7 @@
 
 #define FILE_PATH      "/etc/hosts"
 #define MARK           "# stoika"
+#define OWN_ADDRESS    "127.0.1.1" /* of the node itself, as Debian's installer writes it */
 #define NAMES_MAX      64
 #define LINE_BYTES_MAX (32u << 10)
 
@@ -151,6 +153,11 @@ static void make_line(const struct wish *w, struct buf *out)
 	buf_addf(out, "\t%s", MARK);
 }
 
+static bool is_own_name(struct str line)
+{
+	return str_is(edit_field(without_comment(line), 0), OWN_ADDRESS);
+}
+
 /* Does a line of somebody else give the name this address, or another one first? */
 static int judge_foreign(
 	const struct wish *w, const char *name, struct str text, bool *given, struct err *err)
@@ -168,6 +175,8 @@ static int judge_foreign(
 			*given = true;
 			return 0;
 		}
+		if (is_own_name(line))
+			continue;
 		err_set(err, E_CONFLICT,
 			"line %u of '" FILE_PATH "' gives '%.80s' the address " STR_FMT, at, name,
 			STR_ARG(edit_field(line, 0)));
@@ -198,6 +207,50 @@ static int look_at_others(const struct wish *w, struct str text, bool *enough, s
 	return 0;
 }
 
+static bool names_one_of(const struct wish *w, struct str line)
+{
+	const json_t *name;
+	size_t i;
+
+	json_array_foreach(w->names, i, name)
+	{
+		if (line_names(line, json_string_value(name)))
+			return true;
+	}
+	return false;
+}
+
+/* The resolver takes the first line that has a name: ours moves ahead of the node's own. */
+static int go_ahead(const struct wish *w, struct str ours, struct edit *e, struct err *err)
+{
+	struct str rest = buf_str(&e->now), line;
+	bool put = false, moved = false;
+	AUTO_BUF next = {0};
+
+	buf_init(&next, EDIT_MAX);
+	while (str_line(&rest, &line)) {
+		const bool own = !put && is_own_name(line) && names_one_of(w, line);
+
+		if (is_ours(w, line)) {
+			if (put)
+				continue;
+			put = true;
+		}
+		if (own)
+			buf_addf(&next, STR_FMT "\n", STR_ARG(ours));
+		put = put || own;
+		moved = moved || own;
+		buf_add_str(&next, line);
+		buf_add_char(&next, '\n');
+	}
+	if (!buf_ok(&next))
+		return err_set(
+			err, E_LIMIT, "'" FILE_PATH "' would be longer than %u bytes", EDIT_MAX);
+	if (moved)
+		edit_set(e, buf_str(&next));
+	return 0;
+}
+
 static int plan(const struct step_env *env, const struct wish *w, struct edit *e, struct err *err)
 {
 	AUTO_BUF line = {0};
@@ -210,7 +263,8 @@ static int plan(const struct step_env *env, const struct wish *w, struct edit *e
 	if (rc < 0)
 		return rc;
 	make_line(w, &line);
-	return edit_line(e, is_ours, w, enough ? (struct str){NULL, 0} : buf_str(&line), err);
+	rc = edit_line(e, is_ours, w, enough ? (struct str){NULL, 0} : buf_str(&line), err);
+	return rc < 0 || enough ? rc : go_ahead(w, buf_str(&line), e, err);
 }
 
 static int check(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)

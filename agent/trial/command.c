@@ -8,9 +8,11 @@
 #include "agent/trial/trial.h"
 
 #include <getopt.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -102,12 +104,20 @@ static void tell_sum(unsigned n, unsigned bad)
 	(void)fs_write_all(STDOUT_FILENO, str_of(text), NULL);
 }
 
+/* Whoever asked for JSON is a program: without it nobody reads what this says. */
+static bool follow(pid_t parent)
+{
+	return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0 && getppid() == parent;
+}
+
 int trial_main(int argc, char **argv)
 {
 	struct wishes w = {0};
 	unsigned bad = 0, n = 0;
+	const pid_t parent = getppid();
 	char skeleton[64] = "";
 	struct err err;
+	int rc;
 
 	if (!read_wishes(argc, argv, &w)) {
 		(void)fs_write_all(
@@ -115,7 +125,13 @@ int trial_main(int argc, char **argv)
 		return 2;
 	}
 	umask(022);
-	if (trial_become_root(&err) < 0 || trial_skeleton(skeleton, &err) < 0) {
+	rc = trial_become_root(&err);
+	/* only now: becoming another user makes the kernel forget it */
+	if (rc == 0 && w.json && !follow(parent))
+		return 2;
+	if (rc == 0)
+		rc = trial_skeleton(skeleton, &err);
+	if (rc < 0) {
 		err_print(&err);
 		return 2;
 	}

@@ -119,6 +119,38 @@ mkfifo recipes/sealed/tests/one/case.yaml # nobody ever writes to it
 expect 1 timeout 20 "$STOIKA" recipe test sealed
 says 'case.yaml. is no plain file'
 rm -r recipes/sealed
+
+# killed in the middle, it leaves no agent at work
+mkdir -p recipes/long/tests/one
+cat > recipes/long/recipe.yaml <<'EOF'
+recipe: long
+about: takes its time
+steps:
+  - command: {run: [sh, -c, "echo begun > /srv/begun; while :; do :; done"], creates: /srv/ended, timeout: 50}
+EOF
+mkdir -p recipes/long/tests/one/before/srv
+printf 'about: it ends\nfirst: {state: changed}\n' > recipes/long/tests/one/case.yaml
+"$STOIKA" recipe test long > long.out 2>&1 &
+tester=$!
+at_work() { # is there an agent that tries this test's recipe?
+	for cmd in /proc/[0-9]*/cmdline; do
+		tr '\0' ' ' < "$cmd" | grep -q "stoika-agent[ ]trial .*$PWD/recipes/long/" && return 0
+	done 2> "$PWD/gone"
+	return 1
+}
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20; do
+	! at_work || break
+	sleep 0.2
+done
+ok 'the agent is at work' at_work
+kill -KILL "$tester"
+for _ in 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15; do
+	at_work || break
+	sleep 0.2
+done
+at_rest() { ! at_work; }
+ok 'and ends with who asked for it' at_rest
+rm -r recipes/long
 expect 2 "$STOIKA" recipe test base
 warns 'has no tests'
 STOIKA_AGENT=/nonexistent expect 2 "$STOIKA" recipe test demo

@@ -135,6 +135,35 @@ TEST(hosts_leaves_others_in_peace)
 	tree_done(&t);
 }
 
+/* What Debian's installer writes is no conflict: the first line that has a name counts. */
+TEST(hosts_goes_ahead_of_the_own_name)
+{
+	static const char ARGS[] =
+		"{\"address\": \"10.0.0.5\", \"names\": [\"gpu01.example\", \"gpu01\"]}";
+	static const char WANTED[] =
+		"127.0.0.1 localhost\n10.0.0.5\tgpu01.example gpu01\t# stoika\n"
+		"127.0.1.1 gpu01.example gpu01\n::1 localhost\n";
+	struct tree t;
+
+	tree_init(&t);
+	tree_write(&t, "etc/hosts",
+		"127.0.0.1 localhost\n127.0.1.1 gpu01.example gpu01\n::1 localhost\n");
+	tree_undoes(&t, "hosts", ARGS);
+	tree_converge(&t, "hosts", ARGS);
+	assert_string_equal(tree_read(&t, "etc/hosts"), WANTED);
+	/* one that stood behind it moves */
+	tree_write(&t, "etc/hosts",
+		"127.0.0.1 localhost\n127.0.1.1 gpu01.example gpu01\n::1 localhost\n"
+		"10.0.0.5\tgpu01.example gpu01\t# stoika\n");
+	tree_converge(&t, "hosts", ARGS);
+	assert_string_equal(tree_read(&t, "etc/hosts"), WANTED);
+	/* of other names it says nothing, and another address is a conflict as ever */
+	tree_converge(&t, "hosts", "{\"address\": \"10.0.0.6\", \"names\": [\"gpu02\"]}");
+	tree_write(&t, "etc/hosts", "127.0.1.1 gpu01\n10.0.0.9 gpu01\n");
+	tree_refused(&t, "hosts", ARGS, E_CONFLICT);
+	tree_done(&t);
+}
+
 TEST(hosts_is_undone)
 {
 	static const char ARGS[] = "{\"address\": \"10.0.0.5\", \"names\": [\"c\"]}";
