@@ -6,8 +6,8 @@
 
 #include <string.h>
 
-const char *const FACT_GROUPS[] = {
-	"os", "cpu", "memory", "disks", "net", "pci", "gpus", "nvidia", "boot", "host", NULL};
+const char *const FACT_GROUPS[] = {"os", "cpu", "memory", "disks", "net", "pci", "gpus", "nvidia",
+	"gpu", "kernel", "boot", "time", "host", NULL};
 
 static int (*const GATHER[])(const struct facts_env *env, json_t **out, struct err *err) = {
 	facts_os,
@@ -18,7 +18,10 @@ static int (*const GATHER[])(const struct facts_env *env, json_t **out, struct e
 	facts_pci,
 	facts_gpus,
 	facts_nvidia,
+	facts_gpu,
+	facts_kernel,
 	facts_boot,
+	facts_time,
 	facts_host,
 };
 
@@ -40,12 +43,14 @@ int facts_group(const struct facts_env *env, const char *group, json_t **out, st
 json_t *facts_all(const struct facts_env *env)
 {
 	json_t *all = json_object();
+	struct facts_env with = *env;
 	struct err err;
 
 	for (size_t i = 0; FACT_GROUPS[i]; i++) {
 		json_t *group = NULL;
 
-		if (GATHER[i](env, &group, &err) < 0) {
+		with.gpus = json_get(all, "gpus"); /* NVML is asked but once */
+		if (GATHER[i](&with, &group, &err) < 0) {
 			group = json_object();
 			json_put_str(group, "error", err.msg);
 		}

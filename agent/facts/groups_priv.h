@@ -11,5 +11,8 @@ int facts_net(const struct facts_env *env, json_t **out, struct err *err);
 int facts_pci(const struct facts_env *env, json_t **out, struct err *err);
 int facts_nvidia(const struct facts_env *env, json_t **out, struct err *err);
 int facts_gpus(const struct facts_env *env, json_t **out, struct err *err);
+int facts_gpu(const struct facts_env *env, json_t **out, struct err *err);
+int facts_kernel(const struct facts_env *env, json_t **out, struct err *err);
+int facts_time(const struct facts_env *env, json_t **out, struct err *err);
 int facts_boot(const struct facts_env *env, json_t **out, struct err *err);
 int facts_host(const struct facts_env *env, json_t **out, struct err *err);

@@ -108,14 +108,6 @@ static void add_inet6(json_t *net, int root)
 		add_inet6_line(net, line);
 }
 
-static bool is_own_root(int root)
-{
-	struct stat a, b;
-
-	return fstat(root, &a) == 0 && stat("/", &b) == 0 && a.st_dev == b.st_dev &&
-	       a.st_ino == b.st_ino;
-}
-
 static void add_inet4(json_t *net)
 {
 	struct ifaddrs *all;
@@ -152,7 +144,7 @@ int facts_net(const struct facts_env *env, json_t **out, struct err *err)
 			json_array_append_new(net, nic);
 	}
 	json_decref(names);
-	if (is_own_root(env->root))
+	if (source_is_own_root(env->root))
 		add_inet4(net);
 	add_inet6(net, env->root);
 	*out = net;

@@ -65,6 +65,14 @@ bool source_exists(int root, const char *path)
 	return fs_stat(root, path, true, &st, NULL) == 0;
 }
 
+bool source_is_own_root(int root)
+{
+	struct stat a, b;
+
+	return fstat(root, &a) == 0 && stat("/", &b) == 0 && a.st_dev == b.st_dev &&
+	       a.st_ino == b.st_ino;
+}
+
 static int by_text(const void *a, const void *b)
 {
 	return strcmp(*(char *const *)a, *(char *const *)b);

@@ -21,6 +21,7 @@ void source_put_text(json_t *obj, const char *key, int root, const char *folder,
 void source_put_number(
 	json_t *obj, const char *key, int root, const char *folder, const char *name);
 bool source_exists(int root, const char *path);
+bool source_is_own_root(int root); /* of this process */
 /*
  * The names in a folder but for those with a leading dot, sorted,
  * as a JSON array of text (a new reference); NULL when it cannot be read.

@@ -64,8 +64,10 @@ int order_check_node(struct session *s, const struct order *o, bool take, struct
 			     "agent install NODE");
 }
 
+/* It answers the nonce of a moment ago, so it was issued just now, by the controller's clock. */
 static int check_freshness(const struct session *s, struct err *err)
 {
+	const int64_t ahead = clock_wall() / CLOCK_SEC - s->order.issued;
 	char when[24];
 
 	if (strcmp(s->order.nonce, s->nonce) != 0)
@@ -73,8 +75,10 @@ static int check_freshness(const struct session *s, struct err *err)
 	if (s->order.expires * CLOCK_SEC > clock_wall())
 		return 0;
 	clock_format(s->order.expires * CLOCK_SEC, when);
-	err_set(err, E_VERIFY, "the order expired at %s", when);
-	return err_hint(err, "the clocks of controller and node differ: date -u on both");
+	err_set(err, E_VERIFY, "the order expired at %s: the node's clock is %lld s ahead", when,
+		(long long)ahead);
+	return err_hint(err, "of the controller's; compare 'date -u' on both, and see "
+			     "'timedatectl' or 'chronyc tracking' on the node");
 }
 
 void order_forget(struct session *s)

@@ -1,4 +1,4 @@
-#include "agent/step/kernel_log.h"
+#include "agent/base/kernel_log.h"
 
 #include "agent/base/buf.h"
 #include "agent/base/err.h"
