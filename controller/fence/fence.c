@@ -617,15 +617,17 @@ static void note_success(struct fence *f, struct fence_node *n, int64_t now)
 		n->opened = false;
 }
 
-static void note_failure(struct fence *f, struct fence_node *n, const char *words, int64_t now)
+static void note_failure(struct fence *f, struct fence_node *n, struct buf *words, int64_t now)
 {
 	if (f->n_batch > 1) {
 		n->alone = true;
 		return;
 	}
+	if (f->ops->explain && !f->ops->explain(f, n, buf_str(&f->program.err), words))
+		return;
 	n->retry_at = now + (RETRY << (n->failures < 5 ? n->failures : 5));
 	n->failures++;
-	fence_trouble(n, now, "%s", words);
+	fence_trouble(n, now, "%s", buf_text(words));
 }
 
 static void after_act(struct fence *f, bool good, int64_t now)
@@ -640,17 +642,26 @@ static void after_act(struct fence *f, bool good, int64_t now)
 		if (good)
 			note_success(f, n, now);
 		else
-			note_failure(f, n, buf_text(&words), now);
+			note_failure(f, n, &words, now);
 	}
 	f->look_from = 0;
 	f->look_at = now;
+}
+
+/* What it says is worth having; that it says nothing is no matter. */
+static void after_why(struct fence *f, bool good)
+{
+	if (good)
+		f->ops->read(f, f->act, buf_str(&f->program.out), f->started, NULL);
 }
 
 static void reap(struct fence *f, int64_t now)
 {
 	const struct program *p = &f->program;
 	const bool good = !p->stopped && !p->cut && p->status == 0;
-	if (f->act <= ACT_JOBS)
+	if (f->act == ACT_WHY)
+		after_why(f, good);
+	else if (f->act <= ACT_JOBS)
 		after_reading(f, good, now);
 	else
 		after_act(f, good, now);
@@ -672,11 +683,25 @@ static bool begin_act(struct fence *f, int64_t now)
 	return !start(f, act, now);
 }
 
+static bool begin_why(struct fence *f, int64_t now)
+{
+	for (size_t i = 0; f->ops->batch[ACT_WHY] && i < f->n; i++) {
+		if (!f->nodes[i].ask_why)
+			continue;
+		f->batch[0] = i;
+		f->n_batch = 1;
+		f->nodes[i].ask_why = false;
+		return !start(f, ACT_WHY, now);
+	}
+	return false;
+}
+
 static void begin_next(struct fence *f, int64_t now)
 {
 	f->n_batch = 0;
-	if (begin_act(f, now))
+	if (begin_act(f, now) || begin_why(f, now))
 		return;
+	f->n_batch = 0;
 	if (f->heard && !f->silent[0] && !f->look_from && f->ops->batch[ACT_JOBS] &&
 		batch_jobs(f)) {
 		start(f, ACT_JOBS, now);

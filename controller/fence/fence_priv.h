@@ -20,6 +20,7 @@ enum fence_act {
 	ACT_ABOUT, /* once: what the scheduler can do */
 	ACT_LOOK,
 	ACT_JOBS, /* what runs on nodes that are being closed */
+	ACT_WHY,  /* more about a refusal */
 	ACT_CLOSE,
 	ACT_OPEN,
 	ACT_REBOOT,
@@ -49,6 +50,8 @@ struct fence_node {
 	bool may_stay; /* its restart can still be called off */
 	bool must_not; /* not ours to change: refused says why */
 	char refused[WORD_MAX];
+	bool ask_why; /* a budget of the namespace space holds a pod: guarded says which */
+	char space[64], guarded[WORD_MAX];
 	json_t *before; /* what is kept of the scheduler's own record; NULL */
 };
 
@@ -68,6 +71,9 @@ struct fence_ops {
 	/* What ACT_ABOUT, ACT_LOOK or ACT_JOBS printed. */
 	int (*read)(
 		struct fence *f, enum fence_act act, struct str text, int64_t at, struct err *err);
+	/* Better words for what a refused act printed; false: it is no trouble, only to be looked
+	   at again. NULL: its last lines are told. */
+	bool (*explain)(struct fence *f, struct fence_node *n, struct str text, struct buf *words);
 };
 extern const struct fence_ops FENCE_SLURM_OPS, FENCE_KUBERNETES_OPS, FENCE_COMMAND_OPS;
 

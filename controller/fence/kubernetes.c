@@ -8,9 +8,11 @@
  */
 #include "controller/fence/kubernetes.h"
 
+#include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/json.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -19,6 +21,7 @@
 #define KEY_BEFORE    "stoika/fence-before"
 #define LABEL_UPGRADE "nvidia.com/gpu-driver-upgrade-state"
 #define LABEL_DRIVER  "nvidia.com/gpu.deploy.driver"
+#define DRAIN_TIME    10 /* s: what is not gone by then is asked for again later */
 #define PATCH_MAX     (1u << 20)
 
 /* Lists come as such; a single object of kubectl get NAME as itself. */
@@ -104,11 +107,21 @@ static void keep_reason(
 	}
 }
 
+/* A cordon that somebody lifted leaves our taint: no pod comes either. */
+static bool is_closed(const json_t *spec)
+{
+	const json_t *taints = json_get(spec, "taints");
+	for (size_t i = 0; i < json_array_size(taints); i++)
+		if (strcmp(json_get_str(json_array_get(taints, i), "key", ""), KEY_FENCE) == 0)
+			return true;
+	return json_get_bool(spec, "unschedulable", false);
+}
+
 static void take_node(struct fence *f, struct fence_node *n, const json_t *node, int64_t at)
 {
 	const json_t *meta = json_get(node, "metadata"), *spec = json_get(node, "spec");
 	const json_t *status = json_get(node, "status"), *notes = json_get(meta, "annotations");
-	const bool cordon = json_get_bool(spec, "unschedulable", false);
+	const bool cordon = is_closed(spec);
 	struct fence_view *v = &n->view;
 	v->ours = cordon && strcmp(json_get_str(notes, KEY_FENCE, ""), f->opts.mark) == 0;
 	v->at = at;
@@ -223,9 +236,99 @@ int fence_read_kubernetes(
 	return rc;
 }
 
+/* Which budgets allow no eviction now: what kubectl drain itself does not say. */
+static int read_budgets(struct fence *f, struct str text, struct err *err)
+{
+	AUTO_JSON root = NULL;
+	AUTO_BUF words;
+	struct fence_node *n = &f->nodes[f->batch[0]];
+	buf_init(&words, WORD_MAX);
+	const int rc = json_parse(text, PROGRAM_OUT_MAX, "budgets", &root, err);
+	if (rc)
+		return rc;
+	const json_t *items = json_get(root, "items");
+	for (size_t i = 0; i < json_array_size(items); i++) {
+		const json_t *b = json_array_get(items, i), *status = json_get(b, "status");
+		if (json_get_int(status, "disruptionsAllowed", 0) != 0)
+			continue;
+		buf_addf(&words, "%s%.80s (%" PRId64 " healthy, %" PRId64 " needed)",
+			words.n ? ", " : "", name_of(b), json_get_int(status, "currentHealthy", 0),
+			json_get_int(status, "desiredHealthy", 0));
+	}
+	if (words.n)
+		fence_trouble(n, f->started, "%s: %s", n->guarded, buf_text(&words));
+	return 0;
+}
+
+/* The text between a and b in a line, up to its end without b, "" without a. */
+static struct str between(struct str line, const char *a, const char *b)
+{
+	const size_t at = str_find_str(line, str_of(a));
+	if (at == STR_NONE)
+		return (struct str){"", 0};
+	const struct str rest = str_from(line, at + strlen(a));
+	return str_first(rest, str_find_str(rest, str_of(b)));
+}
+
+/* 'error when evicting pods/"web-0" -n "shop" (will retry ...): Cannot evict pod as ...' */
+static bool find_guarded(struct fence_node *n, struct str line)
+{
+	char pod[80];
+	const struct str name = between(line, "pods/\"", "\""),
+			 space = between(line, "-n \"", "\"");
+	if (!name.n || !space.n || str_find_str(line, STR_LIT("Cannot evict pod")) == STR_NONE)
+		return false;
+	fence_keep(pod, sizeof pod, name);
+	fence_keep(n->space, sizeof n->space, space);
+	snprintf(n->guarded, sizeof n->guarded,
+		"pod '%s' of '%s' may not be evicted, a disruption budget allows none now", pod,
+		n->space);
+	return true;
+}
+
+/* 'cannot delete Pods with local storage (use --delete-emptydir-data to override): shop/tmp-1' */
+static bool find_kept(struct str line, struct buf *words)
+{
+	static const char mark[] = "cannot delete ";
+	struct str rest = line;
+	for (size_t at; (at = str_find_str(rest, STR_LIT(mark))) != STR_NONE;)
+		rest = str_from(rest, at + sizeof mark - 1);
+	if (rest.n == line.n)
+		return false;
+	buf_clear(words);
+	buf_add_text(words, "nothing is evicted while there are ");
+	buf_add_printable(words, str_first(rest, str_find_str(rest, STR_LIT(" (use "))));
+	buf_add_text(words, ": ");
+	buf_add_printable(words, between(rest, "override): ", ", continuing command"));
+	buf_add_text(words, "; the policy's 'jobs: cancel' ends them as well");
+	return true;
+}
+
+/* Somebody changed the node since it was looked at: no trouble, the next look will tell. */
+static bool explain_refusal(
+	struct fence *f, struct fence_node *n, struct str text, struct buf *words)
+{
+	struct str line;
+	if (str_find_str(text, STR_LIT("(Conflict)")) != STR_NONE)
+		return false;
+	for (bool found = false; f->act == ACT_MOVE && !found && str_line(&text, &line);) {
+		found = find_guarded(n, line);
+		if (found) {
+			n->ask_why = true;
+			buf_clear(words);
+			buf_add_text(words, n->guarded);
+		} else {
+			found = find_kept(line, words);
+		}
+	}
+	return true;
+}
+
 static int read_answer(
 	struct fence *f, enum fence_act act, struct str text, int64_t at, struct err *err)
 {
+	if (act == ACT_WHY)
+		return read_budgets(f, text, err);
 	return act == ACT_JOBS ? read_pods(f, text, at, err) : read_nodes(f, text, at, err);
 }
 
@@ -290,12 +393,16 @@ static const char *small(struct fence *f, const char *name)
 	return out;
 }
 
-static void push_drain(struct words *out, const struct fence_node *n, const char *name)
+static void push_drain(
+	struct fence *f, struct words *out, const struct fence_node *n, const char *name)
 {
+	/* it is to say why before it is ended */
+	const int64_t most = f->opts.program_timeout / CLOCK_SEC / 2;
 	fence_push(out, "drain");
 	fence_push(out, name);
 	fence_push(out, "--ignore-daemonsets");
-	fence_push(out, "--timeout=20s");
+	fence_push(out, arena_printf(f->scratch, "--timeout=%ds",
+				most > 0 && most < DRAIN_TIME ? (int)most : DRAIN_TIME));
 	/* what is lost for ever goes only where the policy says so */
 	if (n->move == FENCE_CANCEL) {
 		fence_push(out, "--delete-emptydir-data");
@@ -311,7 +418,7 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 	if (f->opts.kubeconfig)
 		fence_push(out, arena_printf(f->scratch, "--kubeconfig=%s", f->opts.kubeconfig));
 	if (act == ACT_MOVE) {
-		push_drain(out, first, name);
+		push_drain(f, out, first, name);
 		return;
 	}
 	fence_push(out, "--request-timeout=20s");
@@ -331,6 +438,13 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 			out, arena_printf(f->scratch, "--field-selector=spec.nodeName=%s", name));
 		fence_push(out, "-o");
 		fence_push(out, "json");
+	} else if (act == ACT_WHY) {
+		fence_push(out, "get");
+		fence_push(out, "pdb");
+		fence_push(out, "-n");
+		fence_push(out, first->space);
+		fence_push(out, "-o");
+		fence_push(out, "json");
 	} else {
 		fence_push(out, "patch");
 		fence_push(out, "node");
@@ -342,7 +456,12 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 }
 
 const struct fence_ops FENCE_KUBERNETES_OPS = {.name = "Kubernetes",
-	.batch =
-		{[ACT_LOOK] = 200, [ACT_JOBS] = 1, [ACT_CLOSE] = 1, [ACT_OPEN] = 1, [ACT_MOVE] = 1},
+	.batch = {[ACT_LOOK] = 200,
+		[ACT_JOBS] = 1,
+		[ACT_WHY] = 1,
+		[ACT_CLOSE] = 1,
+		[ACT_OPEN] = 1,
+		[ACT_MOVE] = 1},
 	.argv = fill_argv,
-	.read = read_answer};
+	.read = read_answer,
+	.explain = explain_refusal};

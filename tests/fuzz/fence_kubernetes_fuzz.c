@@ -19,6 +19,11 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 		f->n_batch = 1;
 		FENCE_KUBERNETES_OPS.argv(f, i ? ACT_CLOSE : ACT_OPEN, &argv);
 		vec_done(&argv);
+		f->act = ACT_MOVE;
+		AUTO_BUF words;
+		buf_init(&words, 1024);
+		FENCE_KUBERNETES_OPS.explain(f, &f->nodes[i], text, &words);
+		FENCE_KUBERNETES_OPS.read(f, ACT_WHY, text, 1, NULL);
 	}
 	fence_free(f);
 	return 0;

@@ -108,12 +108,76 @@ TEST(pods_are_evicted_and_a_budget_that_refuses_is_told)
 	fence_move_jobs(f, 0, FENCE_REQUEUE);
 	fence_move_jobs(f, 1, FENCE_CANCEL);
 	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)) && fence_look(f, 1)->trouble[0]);
-	assert_int_equal(play_calls("drain n1 --ignore-daemonsets --timeout=20s\n"), 1);
-	assert_int_equal(play_calls("drain n2 --ignore-daemonsets --timeout=20s "
+	assert_int_equal(play_calls("drain n1 --ignore-daemonsets --timeout=2s\n"), 1);
+	assert_int_equal(play_calls("drain n2 --ignore-daemonsets --timeout=2s "
 				    "--delete-emptydir-data --force\n"),
 		1);
-	assert_non_null(strstr(fence_look(f, 1)->trouble,
-		"Cannot evict pod as it would violate the pod's disruption budget"));
+	assert_string_equal(fence_look(f, 1)->trouble,
+		"pod 'web-0' of 'shop' may not be evicted, a disruption budget allows none now");
+	play_write("pdb.json",
+		"{\"items\": [{\"metadata\": {\"name\": \"web-pdb\"}, \"status\": "
+		"{\"disruptionsAllowed\": 0, \"currentHealthy\": 1, \"desiredHealthy\": 1}}, "
+		"{\"metadata\": {\"name\": \"free\"}, \"status\": {\"disruptionsAllowed\": 2}}]}\n");
+	PLAY_UNTIL(f, strstr(fence_look(f, 1)->trouble, "web-pdb"));
+	assert_string_equal(fence_look(f, 1)->trouble,
+		"pod 'web-0' of 'shop' may not be evicted, a disruption budget allows none now: "
+		"web-pdb (1 healthy, 1 needed)");
+	assert_null(fence_silent(f));
+	fence_free(f);
+}
+
+/* What kubectl 1.20 and 1.32 say of pods that they do not evict. */
+TEST(pods_that_stay_are_told)
+{
+	static const char *const all[][2] = {
+		{"drain-n1-1.20.txt",
+			"pod 'web-0' of 'shop' may not be evicted, a disruption budget allows none "
+			"now"},
+		{"drain-n1-1.32.txt",
+			"pod 'web-0' of 'shop' may not be evicted, a disruption budget allows none "
+			"now"},
+		{"drain-n2-1.20.txt",
+			"nothing is evicted while there are Pods not managed by "
+			"ReplicationController, ReplicaSet, Job, DaemonSet or StatefulSet: "
+			"shop/bare-1; the policy's 'jobs: cancel' ends them as well"},
+		{"drain-n2-1.32.txt",
+			"nothing is evicted while there are Pods that declare no controller: "
+			"shop/bare-1; the policy's 'jobs: cancel' ends them as well"},
+		{"drain-n3-1.20.txt",
+			"nothing is evicted while there are Pods with local storage: shop/tmp-1; "
+			"the policy's 'jobs: cancel' ends them as well"},
+		{"drain-n3-1.32.txt",
+			"nothing is evicted while there are Pods with local storage: shop/tmp-1; "
+			"the policy's 'jobs: cancel' ends them as well"},
+	};
+	play_clean();
+	struct fence *f = play_new(FENCE_KUBERNETES, "R1");
+	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++) {
+		AUTO_BUF text;
+		AUTO_BUF words;
+		buf_init(&text, 1u << 16);
+		buf_init(&words, 1u << 10);
+		play_data(all[i][0], &text);
+		f->act = ACT_MOVE;
+		assert_true(FENCE_KUBERNETES_OPS.explain(f, &f->nodes[0], buf_str(&text), &words));
+		assert_string_equal(buf_text(&words), all[i][1]);
+	}
+	f->act = ACT_NONE;
+	fence_free(f);
+}
+
+/* Somebody lifted the cordon and left our taint: it is still closed, and opened whole. */
+TEST(a_taint_alone_is_ours_too)
+{
+	set_up();
+	play_write("node.n1.json", NODE("n1", "\"stoika/fence\": \"R1\"", "",
+					   "\"taints\": [{\"key\": \"stoika/fence\"}]"));
+	struct fence *f = play_new(FENCE_KUBERNETES, "R1");
+	fence_want(f, 0, WANT_CLOSED, "x");
+	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)));
+	fence_want(f, 0, WANT_OPEN, "");
+	PLAY_UNTIL(f, fence_look(f, 0)->state == FENCE_OPEN);
+	assert_false(play_file_has("node.n1.json", "stoika"));
 	fence_free(f);
 }
 

@@ -150,11 +150,12 @@ get_nodes() {
 }
 
 drain() {
-	if jq -e --arg n "$1" '.items[] | select(.spec.nodeName == $n and .metadata.labels.guarded)' \
-		"$dir/pods.json" >/dev/null; then
-		echo "error when evicting pods/\"web-0\" -n \"shop\" (will retry after 5s): Cannot evict pod as it would violate the pod's disruption budget." >&2
-		say_no "error: unable to drain node \"$1\" due to error:[error when evicting pods/\"web-0\" -n \"shop\": global timeout reached: 20s], continuing command..."
-	fi
+	for word in guarded:n1 bare:n2 local:n3; do
+		jq -e --arg n "$1" --arg w "${word%:*}" '.items[] | select(.spec.nodeName == $n and .metadata.labels[$w])' \
+			"$dir/pods.json" >/dev/null || continue
+		cat "${0%/*}/data/drain-${word#*:}-1.20.txt" >&2
+		exit 1
+	done
 	jq --arg n "$1" '.items |= map(select(.spec.nodeName != $n or
 		(.metadata.ownerReferences // [])[0].kind == "DaemonSet"))' "$dir/pods.json" >"$dir/pods.new"
 	mv "$dir/pods.new" "$dir/pods.json"
@@ -174,6 +175,9 @@ kubectl() {
 			get_nodes "$@" | head -c 200
 		elif [ "$what" = nodes ]; then
 			get_nodes "$@"
+		elif [ "$what" = pdb ]; then
+			cat "$dir/pdb.json" 2>/dev/null ||
+				say_no 'Error from server (Forbidden): poddisruptionbudgets.policy is forbidden'
 		else
 			name=${2#--field-selector=spec.nodeName=}
 			jq --arg n "$name" '.items |= map(select(.spec.nodeName == $n))' "$dir/pods.json"
