@@ -176,6 +176,79 @@ TEST(max_unavailable_counts_everybody)
 	end(&c);
 }
 
+TEST(who_is_lost_after_it_was_back_counts)
+{
+	struct cluster c;
+
+	assert_int_equal(
+		begin(&c,
+			"canary: {count: 0}\nwaves: [100%]\nmax_unavailable: 1\nbudgets: {}\n"
+			"failures: {most: 9, same: 0}\n",
+			"n1 n2 n3", NULL),
+		0);
+	assert_string_equal(admit(&c, 0), "n1");
+	settle(&c, "n1", NODE_DONE);
+	rollout_take(c.r, find(&c, "n1"), true);
+	assert_int_equal(rollout_taken(c.r), 1);
+	assert_string_equal(admit(&c, 0), "");
+	assert_true(rollout_is_stuck(c.r));
+	rollout_take(c.r, find(&c, "n1"), true); /* said twice, counted once */
+	rollout_take(c.r, find(&c, "n1"), false);
+	assert_int_equal(rollout_taken(c.r), 0);
+	assert_string_equal(admit(&c, 0), "n2");
+	rollout_take(c.r, find(&c, "n2"), true); /* its fence is ours */
+	assert_int_equal(rollout_taken(c.r), 0);
+	end(&c);
+}
+
+TEST(who_is_watched_makes_room_and_takes_it_again)
+{
+	struct buf words;
+	struct cluster c;
+
+	assert_int_equal(
+		begin(&c,
+			"canary: {count: 0}\nwaves: [2, 100%]\nmax_unavailable: 1\nbudgets: {}\n"
+			"failures: {most: 9, same: 0}\n",
+			"n1 n2 n3", NULL),
+		0);
+	buf_init(&words, 300);
+	assert_string_equal(admit(&c, 0), "n1");
+	rollout_return(c.r, find(&c, "n1"));
+	assert_string_equal(admit(&c, 0), "n2");
+	assert_false(rollout_recall(c.r, find(&c, "n1"), &words));
+	assert_string_equal(buf_text(&words), "max_unavailable: 1 away, 1 allowed");
+	settle(&c, "n2", NODE_DONE);
+	assert_string_equal(admit(&c, 0), ""); /* the wave is not at rest */
+	assert_true(rollout_recall(c.r, find(&c, "n1"), &words));
+	assert_int_equal(rollout_place_of(c.r, find(&c, "n1")), NODE_OUT);
+	settle(&c, "n1", NODE_UNDONE);
+	assert_string_equal(admit(&c, 0), "n3");
+	buf_done(&words);
+	end(&c);
+}
+
+TEST(goes_on_where_it_stood)
+{
+	struct cluster c;
+
+	assert_int_equal(begin(&c,
+				 "canary: {count: 0}\nwaves: [1, 2, 100%]\nmax_unavailable: 2\n"
+				 "budgets: {}\nfailures: {most: 1, same: 0}\nsoak: 10s\n",
+				 "n1 n2 n3 n4", NULL),
+		0);
+	rollout_restore(c.r, find(&c, "n1"), NODE_DONE, NULL, false, 1000);
+	rollout_restore(c.r, find(&c, "n2"), NODE_OUT, NULL, false, 2000);
+	assert_int_equal(rollout_stage(c.r), 2);
+	assert_string_equal(admit(&c, 0), "");
+	settle(&c, "n2", NODE_FAILED); /* the first one that counts */
+	c.now = INT64_C(10000000000);
+	assert_string_equal(admit(&c, 0), "n3");
+	rollout_restore(c.r, find(&c, "n4"), NODE_FAILED, "x", true, 0);
+	assert_string_equal(rollout_broken(c.r), "2 nodes have failed, the policy allows 1");
+	end(&c);
+}
+
 TEST(budgets_hold_by_domain)
 {
 	struct cluster c;
