@@ -32,13 +32,15 @@ static void make_set(sigset_t *set)
 	sigaddset(set, SIGHUP);
 }
 
-void leash_prepare(void)
+bool leash_prepare(pid_t parent)
 {
 	sigset_t set;
 
 	make_set(&set);
 	sigprocmask(SIG_BLOCK, &set, NULL);
 	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	prctl(PR_SET_PDEATHSIG, SIGTERM);
+	return getppid() == parent;
 }
 
 void leash_wear(void)

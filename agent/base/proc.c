@@ -57,7 +57,7 @@ struct stream {
 
 /* The child and what it was given. */
 struct child {
-	pid_t pid;
+	pid_t pid, parent; /* the other: us */
 	int pidfd;
 	int give[3]; /* its 0, 1, 2 */
 	struct stream stream[2];
@@ -238,9 +238,10 @@ static int start_spawn(
 }
 
 /* Returns in the program's process only; the other one stays between it and us. */
-static void put_on_leash(void)
+static void put_on_leash(pid_t parent)
 {
-	leash_prepare();
+	if (!leash_prepare(parent))
+		_exit(126);
 	pid_t program = fork();
 	if (program < 0)
 		_exit(126);
@@ -270,7 +271,7 @@ __attribute__((noreturn)) static void become_program(
 	fcntl(3, F_SETFD, FD_CLOEXEC);
 	closefrom(4);
 	if (p->leave_none)
-		put_on_leash();
+		put_on_leash(c->parent);
 	if (p->root && chroot(p->root))
 		why.stage = 'r';
 	else if (chdir(cwd))
@@ -290,6 +291,7 @@ static int start_fork(
 	struct exec_failure why;
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
+	c->parent = getpid();
 	pid_t pid = fork();
 	if (pid == 0)
 		become_program(c, p, path, cwd, ends[1]);

@@ -6,6 +6,8 @@
 #include "tests/unit/t.h"
 
 #include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #define SH(text) ((const char *const[]){"sh", "-c", text, NULL})
 
@@ -56,6 +58,27 @@ TEST(leash_leaves_none)
 		if (count(LEFT[i].seconds) != 0)
 			fail_msg("%s is still there", LEFT[i].text);
 	}
+}
+
+/* An agent that is killed must not leave its command at work for the next one to meet. */
+TEST(leash_ends_with_who_held_it)
+{
+	const pid_t us = fork();
+
+	if (us == 0) {
+		struct proc_result res = run("setsid sleep 98791 & sleep 98792", 0);
+
+		proc_result_done(&res);
+		_exit(0);
+	}
+	for (int i = 0; i < 200 && count("98791") + count("98792") < 2; i++)
+		clock_sleep(20 * CLOCK_MS);
+	assert_int_equal(count("98791") + count("98792"), 2);
+	assert_int_equal(kill(us, SIGKILL), 0);
+	assert_int_equal(waitpid(us, NULL, 0), us);
+	for (int i = 0; i < 200 && count("98791") + count("98792") > 0; i++)
+		clock_sleep(20 * CLOCK_MS);
+	assert_int_equal(count("98791") + count("98792"), 0);
 }
 
 TEST(without_a_leash_they_stay)
