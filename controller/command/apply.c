@@ -3,6 +3,7 @@
 #include "agent/base/json.h"
 #include "agent/recipe/recipe.h"
 #include "controller/command/bundle.h"
+#include "controller/command/rollout_run.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
@@ -332,12 +333,30 @@ static int confirm(const struct invocation *inv, const struct work *w, struct er
 	return err_set(err, E_CANCELLED, "nothing was changed");
 }
 
+static int roll_out(const struct invocation *inv, struct work *w, struct err *err)
+{
+	const struct rollout_begin b = {
+		.store = w->store,
+		.keys = &w->keys,
+		.nodes = &w->nodes,
+		.recipes = w->recipes,
+		.n_recipes = w->n_recipes,
+		.params = w->params,
+		.recipes_text = w->recipes_text,
+		.nodes_text = w->nodes_text,
+	};
+
+	return rollout_begin(inv, &b, err);
+}
+
 static int run_named(const struct invocation *inv, enum order_mode mode, struct err *err)
 {
 	struct work w = {0};
-	int code = -1;
+	int code = work_load(inv, &w, err);
 
-	if (work_load(inv, &w, err) == 0 && confirm(inv, &w, err) == 0)
+	if (code == 0 && mode == ORDER_APPLY && option_get(inv, "rollout"))
+		code = roll_out(inv, &w, err);
+	else if (code == 0 && confirm(inv, &w, err) == 0)
 		code = run_work(inv, &w, mode, err);
 	work_done(&w);
 	return code;
@@ -416,12 +435,32 @@ static int run_roles(const struct invocation *inv, enum order_mode mode, struct 
 	return code;
 }
 
+/* What says how a rollout goes means nothing without one. */
+static int judge_rollout(const struct invocation *inv, struct err *err)
+{
+	static const char *const with[] = {
+		"explain", "yes", "max-unavailable", "waves", "on-failure", "fence"};
+
+	if (inv->command != &COMMAND_APPLY)
+		return 0;
+	if (option_get(inv, "rollout"))
+		return option_get(inv, "roles") ? rollout_judge_options(inv, err) : 0;
+	for (size_t i = 0; i < sizeof with / sizeof *with; i++)
+		if (option_get(inv, with[i])) {
+			err_set(err, E_SYNTAX, "--%s goes with --rollout", with[i]);
+			return err_hint(err, "--rollout default, or a policy's file");
+		}
+	return 0;
+}
+
 static int run_order(const struct invocation *inv, enum order_mode mode)
 {
 	struct err err;
 	int code = -1;
 
-	if (option_get(inv, "roles")) {
+	if (judge_rollout(inv, &err) < 0) {
+		code = -1;
+	} else if (option_get(inv, "roles")) {
 		code = run_roles(inv, mode, &err);
 	} else if (inv->n_args == 2) {
 		code = run_named(inv, mode, &err);
@@ -468,6 +507,15 @@ static const struct option APPLY_OPTIONS[] = {
 		"do just what 'stoika plan' showed under this hash; a node that differs is refused",
 		false},
 	{"reboot-wait", 0, "TIME", "how long a node may take to restart, such as 30m", false},
+	{"rollout", 0, "POLICY", "node by node over a live cluster, by this file or 'default'",
+		false},
+	{"explain", 'e', NULL, "with --rollout: only tell who would go when, and why not sooner",
+		false},
+	{"yes", 'y', NULL, "with --rollout: do not ask", false},
+	{"max-unavailable", 0, "N", "with --rollout, over its policy: 2, or 10%", false},
+	{"waves", 0, "LIST", "the same: 1,5%,100%", false},
+	{"on-failure", 0, "WORD", "the same: rollback, quarantine or stop", false},
+	{"fence", 0, "WORD", "the same: none, slurm, kubernetes or command", false},
 	{0},
 };
 
@@ -504,7 +552,14 @@ const struct command COMMAND_APPLY = {
 		"Recipes run in the order given, those they need before them. Every step is checked,\n"
 		"applied when it differs, and checked again. A node that fails stops there; the\n"
 		"others go on. The same command again picks up where a broken run stopped. With\n"
-		"--roles the nodes get what their roles list in the site file, one run for each list.\n",
+		"--roles the nodes get what their roles list in the site file, one run for each list.\n"
+		"\n"
+		"With --rollout the nodes go in canaries and waves: each is planned, kept off its\n"
+		"scheduler, waited for until its jobs have ended, changed, restarted if need be,\n"
+		"proven and given back; one that fails is taken back or kept for a person. 'stoika\n"
+		"help rollout explain' shows a policy. ^C ends the driver and leaves the nodes to\n"
+		"what they do; 'stoika run resume' goes on. Status 0: all are done; 1: some are not;\n"
+		"3: a check said no everywhere, nothing was changed; 4: nobody could be reached.\n",
 	.options = APPLY_OPTIONS,
 	.run = run_apply,
 };

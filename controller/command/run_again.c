@@ -3,6 +3,7 @@
  * again that stand still.
  */
 #include "agent/base/clock.h"
+#include "controller/command/rollout_run.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
@@ -64,8 +65,24 @@ static int choose_nodes(struct again *g, struct err *err)
 	return rc;
 }
 
+static bool is_rollout(const struct again *g)
+{
+	return strcmp(g->run.mode, "rollout") == 0;
+}
+
 static int judge_run(const struct again *g, struct err *err)
 {
+	if (is_rollout(g) && g->mode == ORDER_ATTACH) {
+		err_set(err, E_STATE, "run %s is a rollout: its driver follows the nodes",
+			g->run.id);
+		return err_hint(err, "stoika run watch %s; 'run resume' drives it on", g->run.id);
+	}
+	if (is_rollout(g))
+		return 0;
+	if (option_get(g->inv, "forgive")) {
+		err_set(err, E_STATE, "run %s is no rollout: it has no breaker", g->run.id);
+		return err_hint(err, "leave --forgive out");
+	}
 	if (strcmp(g->run.mode, "apply") == 0 || strcmp(g->run.mode, "undo") == 0)
 		return 0;
 	err_set(err, E_STATE, "run %s was a '%s', which leaves nothing to go on with", g->run.id,
@@ -116,11 +133,11 @@ static int load(struct again *g, struct err *err)
 			g->store, inv->arena, inv->n_args ? inv->args[0] : "last", &g->run, err);
 	if (rc == 0)
 		rc = judge_run(g, err);
-	if (rc == 0)
+	if (rc == 0 && !is_rollout(g))
 		rc = choose_nodes(g, err);
 	if (rc == 0)
 		rc = keys_load(store_path(g->store), &g->keys, err);
-	if (rc == 0 && g->mode == ORDER_RESUME)
+	if (rc == 0 && g->mode == ORDER_RESUME && !is_rollout(g))
 		rc = open_secrets(g, err);
 	return rc;
 }
@@ -183,14 +200,24 @@ static int go_on(struct again *g, struct err *err)
 	return run_view_finish(g->view, &out, g->run.recipes, o.nodes_text, "");
 }
 
+/* A rollout's nodes are its driver's to name. */
+static int drive_on(const struct again *g, struct err *err)
+{
+	if (g->inv->n_args > 1) {
+		err_set(err, E_SYNTAX, "a rollout goes on with all of its nodes");
+		return err_hint(err, "stoika run resume %s", g->run.id);
+	}
+	return rollout_resume(g->inv, g->store, &g->keys, g->run.id, err);
+}
+
 static int run_again(const struct invocation *inv, enum order_mode mode)
 {
 	struct again g = {.inv = inv, .mode = mode};
 	struct err err;
-	int code = -1;
+	int code = load(&g, &err);
 
-	if (load(&g, &err) == 0)
-		code = go_on(&g, &err);
+	if (code == 0)
+		code = is_rollout(&g) ? drive_on(&g, &err) : go_on(&g, &err);
 	done(&g);
 	return code < 0 ? command_fail(inv, &err) : code;
 }
@@ -223,6 +250,13 @@ const struct command COMMAND_RUN_ATTACH = {
 	.run = run_attach,
 };
 
+static const struct option RESUME_OPTIONS[] = {
+	{"reboot-wait", 0, "TIME", "how long a node may take to restart, such as 30m", false},
+	{"forgive", 0, NULL,
+		"of a rollout: what broke was looked at, failures so far count no more", false},
+	{0},
+};
+
 const struct command COMMAND_RUN_RESUME = {
 	.name = "run resume",
 	.args = "[RUN] [NODES]",
@@ -231,7 +265,10 @@ const struct command COMMAND_RUN_RESUME = {
 	.about =
 		"Each node goes on from its own journal, with the recipes and parameters the run began\n"
 		"with; secrets are sent again. Steps that were finished stay finished; those that differ\n"
-		"since then are told as 'since'. A step that was under way is checked anew.\n",
-	.options = OPTIONS,
+		"since then are told as 'since'. A step that was under way is checked anew.\n\n"
+		"A rollout is driven on by this process, with the policy, recipes and parameters that\n"
+		"it began with, also when it was paused. One that broke off because too many nodes\n"
+		"failed needs --forgive: a person has looked.\n",
+	.options = RESUME_OPTIONS,
 	.run = run_resume,
 };

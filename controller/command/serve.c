@@ -80,7 +80,9 @@ static int show_due(const struct invocation *inv, struct store *s, struct err *e
 
 static int serve(const struct invocation *inv, struct store *s, struct err *err)
 {
-	struct serve_opts o = {.by = session_user(inv), .once = option_get(inv, "once") != NULL};
+	struct serve_opts o = {.by = session_user(inv),
+		.once = option_get(inv, "once") != NULL,
+		.rollouts = !option_get(inv, "no-rollouts")};
 	const char *text = option_get(inv, "parallel");
 	uint64_t parallel = 0;
 	struct keys keys = {0};
@@ -115,6 +117,7 @@ static const struct option OPTIONS[] = {
 	{"once", 0, NULL, "look at all nodes that are due now, and end", false},
 	{"due", 0, NULL, "only tell when each node is due", false},
 	{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false},
+	{"no-rollouts", 0, NULL, "leave rollouts alone that lost their driver", false},
 	{0},
 };
 
@@ -128,6 +131,8 @@ const struct command COMMAND_SERVE = {
 		"place in the period, so that not all are looked at together. What is found is shown\n"
 		"by 'stoika list drift'. Only nodes with an agent whose role lists recipes are\n"
 		"looked at.\n\n"
+		"When it starts it drives on the rollouts that lost their driver and are not paused,\n"
+		"each in a process of its own.\n\n"
 		"One daemon serves a database; other commands may run beside it. SIGTERM ends it in\n"
 		"order, SIGHUP makes it read the schedule at once. It writes a line of key=value for\n"
 		"each look to stderr and speaks sd_notify; stoika.service is a unit for systemd.\n",

@@ -4,6 +4,7 @@
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/log.h"
+#include "controller/serve/drivers.h"
 #include "controller/serve/notify.h"
 #include "controller/serve/schedule.h"
 
@@ -174,6 +175,7 @@ struct server {
 	struct turns turns;
 	int64_t started;
 	unsigned looked, drifted;
+	struct drivers drivers;
 	struct err broken;
 };
 
@@ -271,7 +273,7 @@ static int turn(struct server *v, int64_t *next, struct err *err)
 	return rc;
 }
 
-static void rest(int64_t until)
+static void rest(struct server *v, int64_t until)
 {
 	const int64_t now = clock_wall() / CLOCK_SEC;
 	int64_t left = until - now;
@@ -279,14 +281,26 @@ static void rest(int64_t until)
 	if (left > IDLE_MAX) /* the wall clock may have been set */
 		left = IDLE_MAX;
 	alive_until = clock_mono() + (IDLE_MAX + 60) * CLOCK_SEC;
-	while (left-- > 0 && !stop_asked && !reread_asked)
+	while (left-- > 0 && !stop_asked && !reread_asked) {
 		poll(NULL, 0, 1000);
+		drivers_poll(&v->drivers);
+	}
+}
+
+/* Rollouts that lost their driver, with this machine maybe. */
+static int drive_on(struct server *v, struct err *err)
+{
+	struct arena *a = arena_new();
+	const int rc = v->opts->rollouts ? drivers_start(&v->drivers, v->store, a, err) : 0;
+
+	arena_free(a);
+	return rc;
 }
 
 static int loop(struct server *v, struct err *err)
 {
 	int64_t next;
-	int rc = 0;
+	int rc = drive_on(v, err);
 
 	while (rc == 0 && !stop_asked) {
 		reread_asked = 0;
@@ -297,8 +311,9 @@ static int loop(struct server *v, struct err *err)
 			rc = 0;
 		}
 		if (rc == 0 && !stop_asked)
-			rest(next);
+			rest(v, next);
 	}
+	drivers_stop(&v->drivers);
 	return rc;
 }
 

@@ -14,7 +14,8 @@
 struct serve_opts {
 	const char *by;
 	unsigned parallel;
-	bool once; /* look at all that are due now, without splay, and end */
+	bool once;     /* look at all that are due now, without splay, and end */
+	bool rollouts; /* unless once: drive on those that lost their driver */
 };
 /* 0 after SIGTERM, or with once when all was looked at; E_BUSY when one serves already. */
 int serve_run(struct store *s, const struct keys *k, const struct serve_opts *o, struct err *err);

@@ -49,3 +49,33 @@ warns 'hint: raise max_unavailable'
 expect 2 "$STOIKA" rollout explain all --takes 0
 expect 0 "$STOIKA" rollout states
 says '"verify" -> "returned"'
+
+# the same from apply: what would go, without a node being asked
+mkdir -p recipes/noted
+printf 'recipe: noted\nsteps:\n  - file: {path: /etc/noted, content: x}\n' > recipes/noted/recipe.yaml
+expect 0 "$STOIKA" rollout explain all
+cp "$CHECK_DIR/out" told
+expect 0 "$STOIKA" apply recipes/noted all --rollout default --explain
+ok 'apply --explain foretells what rollout explain does' cmp "$CHECK_DIR/out" told
+expect 0 "$STOIKA" apply recipes/noted 'role=gpu' --rollout p.yaml --explain --max-unavailable 2 --waves '2, 100%'
+says 'wave 2'
+unsaid ' 3  gpu'
+expect 3 "$STOIKA" apply recipes/noted all --rollout bad.yaml --explain
+warns 'bad.yaml:1:12: error: the last wave must be 100%'
+expect 3 "$STOIKA" apply recipes/noted all --rollout default --explain --waves '1, 5%'
+warns 'the last wave must be 100%'
+expect 3 "$STOIKA" apply recipes/noted all --rollout default --explain --on-failure shrug
+warns "'shrug'"
+expect 2 "$STOIKA" apply recipes/noted all --rollout default --explain --fence '{by: none}'
+warns "--fence '{by: none}' is no value of a policy"
+expect 2 "$STOIKA" apply recipes/noted all --rollout missing.yaml --explain
+warns "hint: name a file of YAML, or 'default'"
+expect 2 "$STOIKA" apply recipes/noted all --explain
+warns '--explain goes with --rollout'
+expect 2 "$STOIKA" apply recipes/noted all --rollout default --parallel 3
+warns '--rollout and --parallel do not go together'
+expect 2 "$STOIKA" apply --roles all --rollout default
+warns '--rollout and --roles do not go together'
+expect 3 "$STOIKA" apply recipes/noted all --rollout default
+warns 'a rollout asks before it begins with 38 nodes'
+warns '--explain only foretells it'

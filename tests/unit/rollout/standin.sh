@@ -1,0 +1,29 @@
+#!/bin/sh
+# A scheduler behind the hook of a site's own: standin.sh DIR VERB NODE...
+#
+# DIR/NODE.fence is STATE MARK REASON; without the file the node is open. DIR/NODE.jobs counts how
+# many more looks a job of it lasts. Every act is a line in DIR/fence.log.
+dir=$1 verb=$2
+shift 2
+[ "$verb" = look ] || echo "$verb $*" >> "$dir/fence.log"
+[ ! -e "$dir/fence.broken" ] || { echo "no answer" >&2; exit 1; }
+for n; do
+	state=open mark='' reason='' jobs=0
+	[ ! -e "$dir/$n.fence" ] || read -r state mark reason < "$dir/$n.fence"
+	[ ! -e "$dir/$n.jobs" ] || read -r jobs < "$dir/$n.jobs"
+	case $verb in
+	look)
+		if [ "$state" = closed ] && [ "$jobs" -gt 0 ]; then
+			state=closing
+			echo $((jobs - 1)) > "$dir/$n.jobs"
+		fi
+		ours=false
+		[ "$mark" != "$STOIKA_FENCE_MARK" ] || ours=true
+		printf '{"node": "%s", "state": "%s", "ours": %s, "by": "%s", "reason": "%s", "jobs": %d}\n' \
+			"$n" "$state" "$ours" "${mark:+someone}" "$reason" "$jobs"
+		;;
+	close) echo "closed $STOIKA_FENCE_MARK $STOIKA_FENCE_WHY" > "$dir/$n.fence" ;;
+	open) rm -f "$dir/$n.fence" ;;
+	requeue | cancel) echo 0 > "$dir/$n.jobs" ;;
+	esac
+done
