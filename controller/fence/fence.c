@@ -321,8 +321,10 @@ static void follow_owner(struct fence_node *n, int64_t now)
 	const struct fence_view *v = &n->view;
 	n->was_ours = n->was_ours || v->ours;
 	n->reopened = v->state == FENCE_OPEN && n->was_ours && n->want != WANT_OPEN;
-	if (v->state == FENCE_OPEN)
+	if (v->state == FENCE_OPEN) {
 		n->opened = false;
+		n->told[0] = 0;
+	}
 	if (n->reopened)
 		fence_trouble(n, now,
 			"somebody opened it while it was closed by us; it is closed "
@@ -364,6 +366,13 @@ static void explain(const struct fence *f, struct fence_node *n, int64_t now)
 	}
 }
 
+/* Other words than those the scheduler shows; told once, for it may have its own way to put them.
+ */
+static bool has_news(const struct fence_node *n)
+{
+	return !strstr(n->reason, n->why) && strcmp(n->told, n->why) != 0;
+}
+
 static enum fence_act act_to_close(const struct fence *f, const struct fence_node *n)
 {
 	const struct fence_view *v = &n->view;
@@ -373,12 +382,12 @@ static enum fence_act act_to_close(const struct fence *f, const struct fence_nod
 		return ACT_CLOSE;
 	if (!v->ours || v->rebooting)
 		return ACT_NONE;
+	/* closed anew, it forgets that it was restarted: so it can be once more */
+	if (n->want == WANT_CLOSED && (v->rebooted || has_news(n)))
+		return ACT_CLOSE;
 	if (v->state == FENCE_CLOSING)
 		return n->move != FENCE_WAIT && n->movable ? ACT_MOVE : ACT_NONE;
-	/* closed anew, it forgets that it was restarted: so it can be once more */
-	if (n->want == WANT_CLOSED)
-		return v->rebooted ? ACT_CLOSE : ACT_NONE;
-	return f->can_reboot && !v->rebooted ? ACT_REBOOT : ACT_NONE;
+	return n->want == WANT_REBOOT && f->can_reboot && !v->rebooted ? ACT_REBOOT : ACT_NONE;
 }
 
 static enum fence_act act_of(const struct fence *f, const struct fence_node *n, int64_t now)
@@ -488,6 +497,10 @@ static int start(struct fence *f, enum fence_act act, int64_t now)
 	f->scratch = arena_new();
 	f->env.at[f->env.n - 2] = arena_printf(
 		f->scratch, "STOIKA_FENCE_WHY=%s", f->n_batch ? f->nodes[f->batch[0]].why : "");
+	for (size_t i = 0; act >= ACT_CLOSE && i < f->n_batch; i++) {
+		struct fence_node *n = &f->nodes[f->batch[i]];
+		memcpy(n->asked, n->why, sizeof n->asked);
+	}
 	fill_argv(f, act, &argv);
 	f->act = act;
 	f->started = now;
@@ -613,8 +626,10 @@ static void note_success(struct fence *f, struct fence_node *n, int64_t now)
 	n->retry_at = f->act == ACT_MOVE ? now + AFTER_MOVE : 0;
 	if (f->act == ACT_OPEN)
 		n->opened = true;
-	if (f->act == ACT_CLOSE || f->act == ACT_REBOOT)
-		n->opened = false;
+	if (f->act != ACT_CLOSE && f->act != ACT_REBOOT)
+		return;
+	n->opened = false;
+	memcpy(n->told, n->asked, sizeof n->told);
 }
 
 static void note_failure(struct fence *f, struct fence_node *n, struct buf *words, int64_t now)

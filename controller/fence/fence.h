@@ -88,7 +88,9 @@ enum fence_want {
 int fence_new(const struct fence_opts *o, const char *const *names, size_t n, struct fence **out,
 	struct err *err);
 void fence_free(struct fence *f); /* ends a program that runs */
-/* why: words behind the mark, such as "driver 595: quarantined, a validator failed". */
+/* why: words behind the mark, such as "driver 595: quarantined, a validator failed". Other words
+   for a node that is ours and wanted closed are told to the scheduler too: not for what changes
+   often. */
 void fence_want(struct fence *f, size_t node, enum fence_want want, const char *why);
 /* Ends or moves what runs on a node that is being closed; once a node. FENCE_WAIT does nothing. */
 void fence_move_jobs(struct fence *f, size_t node, enum fence_jobs how);

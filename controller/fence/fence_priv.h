@@ -35,7 +35,7 @@ struct fence_node {
 	char reason[WORD_MAX], by[WORD_MAX], trouble[WORD_MAX + WORD_MAX];
 	enum fence_want want;
 	enum fence_jobs move;
-	char why[WHY_MAX];
+	char why[WHY_MAX], asked[WHY_MAX], told[WHY_MAX]; /* now, in the command at hand, before */
 	int64_t acted;    /* since when the view must be for another act; 0 */
 	int64_t retry_at; /* no act before, after one that failed */
 	unsigned failures;

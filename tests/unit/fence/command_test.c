@@ -63,6 +63,9 @@ TEST(closes_and_opens_by_its_verbs)
 	assert_int_equal(play_calls("site close n1 n2\n"), 1);
 	assert_string_equal(fence_look(f, 0)->reason, "driver 595");
 	assert_string_equal(fence_look(f, 2)->trouble, "somebody else holds it: mine (bob)");
+	fence_want(f, 1, WANT_CLOSED, "driver 595: quarantined");
+	PLAY_UNTIL(f, strstr(fence_look(f, 1)->reason, "quarantined"));
+	assert_int_equal(play_calls("site close n2\n"), 1);
 	for (size_t i = 0; i < 3; i++)
 		fence_want(f, i, WANT_OPEN, "");
 	PLAY_UNTIL(f, fence_look(f, 1)->state == FENCE_OPEN);

@@ -86,13 +86,16 @@ TEST(closes_counts_pods_and_opens_as_it_was)
 	assert_true(play_file_has("node.n1.json", "\"key\": \"stoika/fence\""));
 	play_write("pods.json", PODS(""));
 	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)));
+	assert_int_equal(play_calls("patch node n1"), 1);
+	fence_want(f, 0, WANT_CLOSED, "quarantined");
+	PLAY_UNTIL(f, strstr(fence_look(f, 0)->reason, "quarantined"));
 	fence_want(f, 0, WANT_OPEN, "");
 	PLAY_UNTIL(f, fence_look(f, 0)->state == FENCE_OPEN);
 	assert_false(play_file_has("node.n1.json", "stoika"));
 	assert_false(play_file_has("node.n1.json", "unschedulable"));
 	assert_true(play_file_has("node.n1.json", "\"key\": \"gpu\""));
 	assert_true(play_file_has("node.n1.json", "\"a\": \"b\""));
-	assert_int_equal(play_calls("patch node n1"), 2);
+	assert_int_equal(play_calls("patch node n1"), 3);
 	fence_free(f);
 }
 

@@ -165,6 +165,24 @@ TEST(closes_many_at_once_waits_for_jobs_and_opens)
 	fence_free(f);
 }
 
+TEST(other_words_are_told_too_and_once)
+{
+	play_clean();
+	play_write("nodes", OPEN_NODES);
+	struct fence *f = play_new(FENCE_SLURM, "R1");
+	fence_want(f, 0, WANT_CLOSED, "driver 595");
+	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)));
+	fence_want(f, 0, WANT_CLOSED, "driver 595: quarantined");
+	PLAY_UNTIL(f, strstr(fence_look(f, 0)->reason, "quarantined"));
+	fence_free(f);
+	f = play_new(FENCE_SLURM, "R1");
+	fence_want(f, 0, WANT_CLOSED, "driver 595: quarantined");
+	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)));
+	play_for(f, 300 * CLOCK_MS);
+	assert_int_equal(play_calls("update"), 2);
+	fence_free(f);
+}
+
 TEST(what_others_hold_is_never_touched)
 {
 	play_clean();
