@@ -1,13 +1,16 @@
 /* list - racks with their power and space, nodes, runs; one row each. */
 #include "agent/base/clock.h"
+#include "agent/base/mem.h"
 #include "controller/command/drift_view.h"
 #include "controller/command/lang.h"
+#include "controller/command/rollout_past.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "inventory/report/report.h"
 #include "inventory/store/order.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define TEXT_MAX (256u << 20)
@@ -52,10 +55,36 @@ static int list_nodes(const struct invocation *inv, struct store *s, const struc
 	return rc;
 }
 
+/* "paused, 3 of 8 done, 1 quarantined" */
+static int stand(const struct invocation *inv, struct store *s, const struct run_row *r,
+	const struct report_opts *o, struct run_standing *out, struct err *err)
+{
+	struct rollout_counts counts = VEC_INIT;
+	struct rollout_row row;
+	unsigned n[STATE_N + 1] = {0}, all = 0;
+	AUTO_BUF text = {0};
+	int rc = store_rollout_get(s, inv->arena, r->id, &row, err);
+
+	if (rc == 0)
+		rc = store_rollout_counts(s, inv->arena, r->id, &counts, err);
+	out->counts = json_object();
+	vec_each(&counts, const struct rollout_count, c) {
+		n[rollout_state_parse(c->state)] += c->n;
+		all += c->n;
+		json_put_int(out->counts, c->state, c->n);
+	}
+	buf_init(&text, 4096);
+	rollout_add_standing(&text, o->lang, r, &row, n, all);
+	out->text = arena_strdup(inv->arena, buf_text(&text));
+	vec_done(&counts);
+	return rc;
+}
+
 static int list_runs(const struct invocation *inv, struct store *s, const struct report_opts *o,
 	struct buf *out, struct err *err)
 {
 	struct run_rows rows = VEC_INIT;
+	struct run_standing *standings = NULL;
 	const char *limit = option_get(inv, "limit");
 	uint64_t n = 20;
 	int rc = 0;
@@ -64,8 +93,15 @@ static int list_runs(const struct invocation *inv, struct store *s, const struct
 		rc = err_set(err, E_SYNTAX, "--limit is a number of runs, not '%s'", limit);
 	if (rc == 0)
 		rc = store_runs(s, inv->arena, (unsigned)n, &rows, err);
+	standings = xcalloc(rows.n + 1, sizeof *standings);
+	for (size_t i = 0; rc == 0 && i < rows.n; i++)
+		if (strcmp(rows.at[i].mode, "rollout") == 0)
+			rc = stand(inv, s, &rows.at[i], o, &standings[i], err);
 	if (rc == 0)
-		report_runs(&rows, clock_wall() / CLOCK_SEC, o, out);
+		report_runs(&rows, standings, clock_wall() / CLOCK_SEC, o, out);
+	for (size_t i = 0; i < rows.n; i++)
+		json_decref(standings[i].counts);
+	free(standings);
 	vec_done(&rows);
 	return rc;
 }

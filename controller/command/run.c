@@ -1,5 +1,8 @@
 /* run - the record of runs: show, and watch while it goes on. */
 #include "agent/base/clock.h"
+#include "controller/command/lang.h"
+#include "controller/command/rollout_page.h"
+#include "controller/command/rollout_watch.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
@@ -158,29 +161,107 @@ static int load_events(
 	return rc;
 }
 
+/* --- rollouts --- */
+
+static void print_rollout(
+	const struct invocation *inv, const struct rollout_past *p, const struct report_opts *o)
+{
+	AUTO_JSON doc = inv->json ? rollout_show_json(p) : NULL;
+	AUTO_BUF text = {0};
+
+	buf_init(&text, TEXT_MAX);
+	if (doc) {
+		session_print_json(doc);
+		return;
+	}
+	rollout_show_text(p, o, option_get(inv, "each") != NULL, &text);
+	session_print_lines(&text);
+}
+
+static int print_page(const struct invocation *inv, struct store *s, const struct rollout_past *p,
+	const struct report_opts *o, struct err *err)
+{
+	const struct past_node *n = NULL;
+	struct rollout_page page = {0};
+	AUTO_JSON doc = NULL;
+	AUTO_BUF text = {0};
+	int rc = rollout_past_find(p, option_get(inv, "node"), &n, err);
+
+	buf_init(&text, TEXT_MAX);
+	if (rc == 0)
+		rc = rollout_page_load(s, inv->arena, p, n, &page, err);
+	if (rc == 0 && inv->json) {
+		doc = rollout_page_json(&page, inv->arena);
+		session_print_json(doc);
+	} else if (rc == 0) {
+		rollout_page_text(&page, inv->arena, o->lang, &text);
+		session_print_lines(&text);
+	}
+	rollout_page_done(&page);
+	return rc;
+}
+
+static int show_rollout(
+	const struct invocation *inv, struct store *s, const struct run_row *r, struct err *err)
+{
+	struct rollout_past p = {0};
+	struct report_opts o;
+	int rc = lang_opts(inv, &o, err);
+
+	if (rc == 0)
+		rc = rollout_past_load(s, inv->arena, r, clock_wall(), &p, err);
+	if (rc == 0 && option_get(inv, "node"))
+		rc = print_page(inv, s, &p, &o, err);
+	else if (rc == 0)
+		print_rollout(inv, &p, &o);
+	rollout_past_done(&p);
+	return rc;
+}
+
+/* --- show --- */
+
+static bool is_rollout(const struct run_row *r)
+{
+	return strcmp(r->mode, "rollout") == 0;
+}
+
+static int show_run(
+	const struct invocation *inv, struct store *s, const struct run_row *r, struct err *err)
+{
+	struct node_results results = VEC_INIT;
+	struct event_rows events = VEC_INIT;
+	int rc = 0;
+
+	if (option_get(inv, "node") || option_get(inv, "each")) {
+		err_set(err, E_STATE, "run '%s' is no rollout: it has no page of a node", r->id);
+		return err_hint(err, "stoika run show %s", r->id);
+	}
+	rc = store_results(s, inv->arena, r->id, &results, err);
+	if (rc == 0)
+		rc = load_events(s, inv->arena, r->id, &events, err);
+	if (rc == 0 && inv->json)
+		print_run_json(r, &results, &events);
+	else if (rc == 0)
+		print_run_text(r, &results, &events);
+	drop_events(&events);
+	vec_done(&results);
+	return rc;
+}
+
 static int run_show(struct invocation *inv)
 {
 	struct store *s = NULL;
 	struct run_row r = {0};
-	struct node_results results = VEC_INIT;
-	struct event_rows events = VEC_INIT;
 	const char *id = inv->n_args ? inv->args[0] : "last";
 	struct err err;
-	int code = EXIT_OK;
+	int rc = session_open(inv, STORE_READ, &s, &err);
 
-	if (session_open(inv, STORE_READ, &s, &err) < 0 ||
-		store_run_find(s, inv->arena, id, &r, &err) < 0 ||
-		store_results(s, inv->arena, r.id, &results, &err) < 0 ||
-		load_events(s, inv->arena, r.id, &events, &err) < 0)
-		code = command_fail(inv, &err);
-	else if (inv->json)
-		print_run_json(&r, &results, &events);
-	else
-		print_run_text(&r, &results, &events);
-	drop_events(&events);
-	vec_done(&results);
+	if (rc == 0)
+		rc = store_run_find(s, inv->arena, id, &r, &err);
+	if (rc == 0)
+		rc = is_rollout(&r) ? show_rollout(inv, s, &r, &err) : show_run(inv, s, &r, &err);
 	store_close(s);
-	return code;
+	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
 }
 
 /* Prints what came since *after and moves it on. */
@@ -216,45 +297,75 @@ static int print_new_events(struct store *s, struct arena *a, const struct run_r
 	return rc;
 }
 
-static int run_watch(struct invocation *inv)
+/* Until the run has ended. */
+static int watch_run(struct store *s, struct run_row *r, bool json, struct err *err)
 {
-	struct store *s = NULL;
-	struct run_row r = {0};
+	const char *id = r->id;
 	int64_t after = 0;
-	const char *id = inv->n_args ? inv->args[0] : "last";
-	struct err err;
-	int rc = session_open(inv, STORE_READ, &s, &err);
+	int rc = 0;
 
-	if (rc == 0)
-		rc = store_run_find(s, inv->arena, id, &r, &err);
 	while (rc == 0) {
 		struct arena *turn = arena_new();
-		const char *run = r.id;
 
-		rc = store_run_find(s, turn, run, &r, &err);
+		rc = store_run_find(s, turn, id, r, err);
 		if (rc == 0)
-			rc = print_new_events(s, turn, &r, &after, inv->json, &err);
+			rc = print_new_events(s, turn, r, &after, json, err);
 
-		const bool running = rc == 0 && strcmp(r.state, "running") == 0;
+		const bool running = rc == 0 && strcmp(r->state, "running") == 0;
 
-		r.id = run;
-		if (rc == 0 && !running && !inv->json)
-			printf("run %s: %s\n", run, r.state);
+		r->id = id;
+		if (rc == 0 && !running && !json)
+			printf("run %s: %s\n", id, r->state);
 		arena_free(turn);
 		if (!running)
 			break;
 		clock_sleep(300 * CLOCK_MS);
 	}
-	store_close(s);
-	return rc < 0 ? command_fail(inv, &err) : EXIT_OK;
+	return rc;
 }
+
+static int run_watch(struct invocation *inv)
+{
+	struct store *s = NULL;
+	struct run_row r = {0};
+	const char *id = inv->n_args ? inv->args[0] : "last";
+	struct report_opts o;
+	struct err err;
+	int code = -1;
+
+	if (lang_opts(inv, &o, &err) == 0 && session_open(inv, STORE_READ, &s, &err) == 0 &&
+		store_run_find(s, inv->arena, id, &r, &err) == 0) {
+		if (is_rollout(&r))
+			code = rollout_watch(s, &r, &o, &err);
+		else if (watch_run(s, &r, inv->json, &err) == 0)
+			code = EXIT_OK;
+	}
+	store_close(s);
+	return code < 0 ? command_fail(inv, &err) : code;
+}
+
+static const struct option SHOW_OPTIONS[] = {
+	{"node", 0, "NODE", "of a rollout: what became of this node, and what to do about it",
+		false},
+	{"each", 0, NULL, "of a rollout: every node by itself, however many", false},
+	LANG_OPTION,
+	{0},
+};
+
+static const struct option WATCH_OPTIONS[] = {LANG_OPTION, {0}};
 
 const struct command COMMAND_RUN_SHOW = {
 	.name = "run show",
 	.args = "[RUN]",
 	.max_args = 1,
 	.summary = "one run: results per node and every step that changed something",
-	.about = "RUN is an id, the beginning of one, or 'last'.\n",
+	.about =
+		"RUN is an id, the beginning of one, or 'last'. Of a rollout: where each node stands,\n"
+		"since when, how long it was in each state, what it waits for and which limit holds it.\n"
+		"--node NODE is the page for whoever has to see to a node that failed: why, how it\n"
+		"stands now, what happened when, what was found on it, and numbered commands to look,\n"
+		"to mend, to try again and to give it back.\n",
+	.options = SHOW_OPTIONS,
 	.run = run_show,
 };
 
@@ -263,5 +374,11 @@ const struct command COMMAND_RUN_WATCH = {
 	.args = "[RUN]",
 	.max_args = 1,
 	.summary = "follow a run's events until it ends",
+	.about =
+		"Works beside the process that drives the run. Of a rollout: on a terminal a line a\n"
+		"wave with its progress, what is waited for and which limit holds; in a pipe a line a\n"
+		"move. Ends when the rollout ends, or nobody drives it any more; status 1 when nodes\n"
+		"failed.\n",
+	.options = WATCH_OPTIONS,
 	.run = run_watch,
 };

@@ -6,6 +6,7 @@
 
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
+#include "agent/base/mem.h"
 #include "agent/base/sign.h"
 #include "controller/fleet/keys.h"
 #include "inventory/store/store.h"
@@ -16,6 +17,8 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+#define TRIES 3 /* somebody may be looking whether it is held */
 
 static const char *lock_path(struct arena *a, struct store *s, const char *id)
 {
@@ -31,11 +34,23 @@ int run_lock_take(struct store *s, struct arena *a, const char *id, int *fd, str
 	*fd = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0600);
 	if (*fd < 0)
 		return err_sys(err, errno, "cannot open the lock '%s'", path);
-	if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
+	for (int i = 0; i < TRIES; i++) {
+		if (flock(*fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		clock_sleep(10 * CLOCK_MS);
+	}
 	close(*fd);
 	*fd = -1;
 	return err_set(err, E_BUSY, "run '%s' is under way in another process", id);
+}
+
+bool run_lock_is_held(struct store *s, struct arena *a, const char *id)
+{
+	AUTO_FD fd = open(lock_path(a, s, id), O_RDONLY | O_CLOEXEC);
+
+	if (fd < 0)
+		return errno != ENOENT;
+	return flock(fd, LOCK_SH | LOCK_NB) != 0; /* dropped with the descriptor */
 }
 
 void run_lock_drop(struct store *s, struct arena *a, const char *id, int fd)

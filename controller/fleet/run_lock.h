@@ -12,5 +12,7 @@ struct store;
 int run_make_id(char out[static 64], struct err *err);
 /* E_BUSY when another process has it. */
 int run_lock_take(struct store *s, struct arena *a, const char *id, int *fd, struct err *err);
+/* Whether a process has it; true when that cannot be told. */
+bool run_lock_is_held(struct store *s, struct arena *a, const char *id);
 /* fd -1 is fine. */
 void run_lock_drop(struct store *s, struct arena *a, const char *id, int fd);

@@ -401,16 +401,20 @@ static void put_run(
 	table_extra(t, "bundle", r->bundle && *r->bundle ? json_string(r->bundle) : NULL);
 }
 
-void report_runs(
-	const struct run_rows *rows, int64_t now, const struct report_opts *o, struct buf *out)
+void report_runs(const struct run_rows *rows, const struct run_standing *standings, int64_t now,
+	const struct report_opts *o, struct buf *out)
 {
 	struct table *t;
 
 	if (print_empty(rows->n, TEXT_NO_RUNS, o, out))
 		return;
 	t = table_new(RUNS, COUNT(RUNS), o);
-	vec_each(rows, const struct run_row, r)
-		put_run(t, r, now, o);
+	for (size_t i = 0; i < rows->n; i++) {
+		put_run(t, &rows->at[i], now, o);
+		if (standings && standings[i].text)
+			table_value(
+				t, RUN_RESULT, standings[i].text, json_incref(standings[i].counts));
+	}
 	table_print(t, out);
 	table_free(t);
 }

@@ -66,10 +66,10 @@ TEST(empty_lists)
 	assert_string_equal(
 		buf_text(&text), "no nodes yet: bring them in with 'stoika import FILE'\n");
 	buf_clear(&text);
-	report_runs(&runs, NOW, &TTY, &text);
+	report_runs(&runs, NULL, NOW, &TTY, &text);
 	assert_string_equal(buf_text(&text), "no runs yet\n");
 	buf_clear(&text);
-	report_runs(&runs, NOW, &JSON, &text);
+	report_runs(&runs, NULL, NOW, &JSON, &text);
 	assert_string_equal(buf_text(&text), "[]\n");
 }
 
@@ -232,7 +232,7 @@ TEST(runs)
 	r.ended = 0;
 	r.state = "running";
 	*vec_push(&rows) = r;
-	report_runs(&rows, NOW, &TTY, &text);
+	report_runs(&rows, NULL, NOW, &TTY, &text);
 	assert_true(widest(buf_text(&text)) <= 80);
 	has(&text, "20261130-abc");
 	has(&text, "gpu[01-1");
@@ -240,13 +240,13 @@ TEST(runs)
 	has(&text, "\u2026"); /* recipes are cut, not broken inside words */
 	assert_null(strstr(buf_text(&text), "container-\n"));
 	buf_clear(&text);
-	report_runs(&rows, NOW, &PIPE, &text);
+	report_runs(&rows, NULL, NOW, &PIPE, &text);
 	has(&text, "14 ok, 3 failed");
 	has(&text, "12.0 s");
 	has(&text, "gpu[01-16],login[01-02],-gpu07");
 	has(&text, "2026-11-30 00:51");
 	buf_clear(&text);
-	report_runs(&rows, NOW, &JSON, &text);
+	report_runs(&rows, NULL, NOW, &JSON, &text);
 	json = parsed(&text);
 	assert_int_equal(
 		json_get_int(json_get(json_array_get(json, 0), "results"), "failed", 0), 3);
@@ -273,14 +273,14 @@ TEST(a_plan_changes_nothing)
 	buf_start(&text);
 	r.counts.n[RESULT_CHANGED] = 1;
 	*vec_push(&rows) = r;
-	report_runs(&rows, NOW, &PIPE, &text);
+	report_runs(&rows, NULL, NOW, &PIPE, &text);
 	has(&text, "1 differs");
 	buf_clear(&text);
-	report_runs(&rows, NOW, &russian, &text);
+	report_runs(&rows, NULL, NOW, &russian, &text);
 	has(&text, "план");
 	has(&text, "1 отличается");
 	buf_clear(&text);
-	report_runs(&rows, NOW, &JSON, &text);
+	report_runs(&rows, NULL, NOW, &JSON, &text);
 	has(&text, "\"changed\": 1");
 	has(&text, "\"plan\"");
 	vec_done(&rows);
