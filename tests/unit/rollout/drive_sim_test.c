@@ -197,6 +197,7 @@ static void on_enter(void *ctx, size_t node, enum node_state state, unsigned tri
 			w->site[node].name, NODE_STATES[state]);
 	if (w->dead)
 		return;
+	w->begins++;
 	if (w->kills && sim_draw(w, 400) == 0) {
 		w->dead = true;
 		return;
@@ -328,6 +329,22 @@ static void must_move_on(struct sim *w)
 		fail_msg("seed %u: nothing will ever happen", w->seed);
 }
 
+/* Between now and the next time there is nothing to do: drive_next is exact. */
+static void must_sleep(struct sim *w, int64_t next)
+{
+	const size_t moves = w->moves, begins = w->begins;
+	struct err err = {0};
+
+	if (next == INT64_MAX || sim_draw(w, 10) != 0)
+		return;
+	w->now += (int64_t)sim_draw(w, (uint64_t)(next - w->now));
+	assert_int_equal(drive_turn(w->drive, w->now, w->now, &err), 0);
+	if (w->moves != moves || w->begins != begins)
+		fail_msg("seed %u: a turn before its time does something", w->seed);
+	if (drive_next(w->drive) < next && drive_next(w->drive) <= w->now)
+		fail_msg("seed %u: the next time comes too soon", w->seed);
+}
+
 /* False: it is over. */
 static bool one_turn(struct sim *w)
 {
@@ -350,7 +367,12 @@ static bool one_turn(struct sim *w)
 	next = drive_next(w->drive) < sim_next(w) ? drive_next(w->drive) : sim_next(w);
 	if (next == INT64_MAX || sim_draw(w, 50) == 0)
 		look_at_pause(w);
-	w->now = next == INT64_MAX ? w->now + SIM_SEC : next;
+	if (drive_next(w->drive) >= next && next > w->now && w->people)
+		must_sleep(w, next);
+	if (next == INT64_MAX)
+		w->now += SIM_SEC;
+	else if (next > w->now) /* nodes went on while nobody looked */
+		w->now = next;
 	sim_happen(w);
 	if (w->people)
 		meddle(w);

@@ -70,7 +70,7 @@ struct sim {
 	bool thorough, people, kills, faults, unchanged;
 	struct vec(struct sim_event) events; /* a heap, the soonest first */
 	struct vec(size_t) changed;
-	size_t crashes, turns, moves, commits;
+	size_t crashes, turns, moves, commits, begins;
 };
 
 /* Ten nodes are on one circuit, which carries the worst steps of about half of them. */
