@@ -2,6 +2,7 @@
  */
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
+#include "agent/evidence/evidence.h"
 #include "agent/facts/facts.h"
 #include "agent/run/journal.h"
 #include "agent/run/secret.h"
@@ -186,6 +187,42 @@ static int obey_facts(struct session *s)
 	return 0;
 }
 
+/* Redacted with what secrets the order brought along. */
+static void on_evidence(void *ctx, const char *name, struct str text)
+{
+	struct session *s = ctx;
+	AUTO_JSON m = NULL;
+	AUTO_BUF safe = {0};
+
+	channel_keep_alive(&s->channel);
+	if (!name)
+		return;
+	buf_init(&safe, 2 * EVIDENCE_TEXT_MAX);
+	redact_text(s->redact, text, &safe);
+	m = message_new("evidence");
+	json_put_str(m, "name", name);
+	json_put_text(m, "text", buf_str(&safe));
+	channel_send(&s->channel, m);
+}
+
+static int obey_evidence(struct session *s)
+{
+	const struct evidence_env env = {.root = s->root,
+		.root_path = s->opts->root,
+		.state = s->state,
+		.self = s->opts->self,
+		.give = on_evidence,
+		.ctx = s};
+	struct run_outcome out = {.state = RESULT_OK};
+	const int64_t started = clock_mono(), cpu = run_cpu();
+
+	evidence_gather(&env);
+	out.took = clock_mono() - started;
+	out.cpu = run_cpu() - cpu;
+	session_send_final(s, &out);
+	return 0;
+}
+
 static int obey_rekey(struct session *s, struct err *err)
 {
 	struct run_outcome out = {.state = RESULT_OK};
@@ -217,8 +254,7 @@ static int obey(struct session *s, struct err *err)
 	case ORDER_STAGE:
 		break;
 	case ORDER_EVIDENCE:
-		return err_set(err, E_UNSUPPORTED, "this agent does not know '%s'",
-			order_mode_name(s->order.mode));
+		return obey_evidence(s);
 	}
 	return session_run(s, NULL, err);
 }

@@ -13,7 +13,8 @@
  *	event    one record of the run's journal (record.h), without args, before and after
  *	facts    facts {group: value}
  *	evidence name, text: a file for whoever looks into a failure (ORDER_EVIDENCE), several of
- *	         them before the final; of a long one the end, marked
+ *	         them before the final; of a long one the end, marked. The last is index.txt: of
+ *	         each source how much there is, or why there is none
  *	final    run, state, counts {ok changed skipped failed unknown}, plan_hash, took_us, cpu_us
  *	         (of the pass), process_us (CPU of the whole process so far), reason and hint when
  *	         not ok; always the last frame. Before a reboot there is none: the last event is

@@ -121,6 +121,47 @@ TEST(session_facts)
 	peer_done(&p);
 }
 
+/* No recipes, no lock; what holds a secret of the order is hidden. */
+TEST(session_evidence)
+{
+	static const char *names[] = {"pw"};
+	struct peer p;
+	struct order_recipe r;
+	struct order o;
+	json_t *m;
+	bool log = false, index = false;
+
+	peer_init(&p);
+	stage_write(&p.stage, "var/log/dpkg.log", "upgrade x with hunter22 in it\n");
+	greet(&p);
+	o = plain_order(&p, ORDER_EVIDENCE, &r);
+	o.n_recipes = 0;
+	o.bundle = NULL;
+	o.n_secrets = 1;
+	o.secrets = names;
+	send_order(&p, &o, p.key);
+	send_secrets(&p, "pw", "hunter22");
+	while ((m = receive(&p)) && strcmp(json_get_str(m, "t", ""), "final") != 0) {
+		const char *name = json_get_str(m, "name", "");
+
+		if (strcmp(json_get_str(m, "t", ""), "evidence") != 0)
+			fail_msg("%s", json_get_str(m, "message", ""));
+		if (strcmp(name, "dpkg.log") == 0)
+			assert_string_equal(
+				json_get_str(m, "text", ""), "upgrade x with (secret) in it\n");
+		log = log || strcmp(name, "dpkg.log") == 0;
+		index = strcmp(name, "index.txt") == 0;
+		json_decref(m);
+	}
+	assert_string_equal(json_get_str(m, "state", ""), "ok");
+	json_decref(m);
+	assert_true(log);
+	assert_true(index); /* it comes last */
+	assert_int_equal(finish(&p), 0);
+	assert_false(stage_has(p.stage.state, "lock"));
+	peer_done(&p);
+}
+
 TEST(session_bundle_is_asked_for_once)
 {
 	struct peer p;
