@@ -2,9 +2,8 @@
  * link - the set: which links are open, one epoll loop, time limits, back-off.
  *
  * epoll is level-triggered and every link is registered once, so a link costs
- * nothing while it is silent. The limit of open sessions starts at max_open and
- * follows trouble: halved when connections are reset or time out in a crowd,
- * grown by steps on success.
+ * nothing while it is silent. How many handshakes are under way at once is for
+ * width.h to say; sessions that run are limited by max_open and descriptors only.
  */
 #include "controller/ssh/link.h"
 
@@ -22,13 +21,15 @@
 #define OPEN_DEFAULT    1024
 #define OPEN_MAX_EVER   60000 /* libssh keeps 16 bits of a descriptor */
 #define OPEN_MIN        4
+#define OPENING_MAX     512
+#define RESETS_MAX      3
 #define FDS_KEPT        64 /* for the database, logs and the like */
 #define GROW_STEP       8
 #define CROWD           16 /* fewer handshakes at once than this are no cause of trouble */
 #define EVENTS_MAX      256
 #define TICK            (100 * CLOCK_MS)
 #define RETRY_AFTER     (500 * CLOCK_MS)
-#define HALVE_INTERVAL  (500 * CLOCK_MS)
+#define HANGING_AFTER   (300 * CLOCK_MS)
 #define CONNECT_DEFAULT (10 * CLOCK_SEC)
 #define IDLE_DEFAULT    (60 * CLOCK_SEC)
 /* A handshake that keeps moving may take this many connect time-outs in all. */
@@ -108,6 +109,7 @@ int link_set_new(const struct link_set_opts *o, struct link_set **out, struct er
 	if (s->opts.idle_timeout == 0)
 		s->opts.idle_timeout = IDLE_DEFAULT;
 	s->limit = max;
+	width_init(&s->width, max < OPENING_MAX ? max : OPENING_MAX);
 	s->epoll = fd;
 	s->due = clock_mono() + TICK;
 	*out = s;
@@ -216,19 +218,8 @@ static void finish(struct link *l)
 		l->ops->closed(l->ctx, l, &l->end, l->err ? l->err : &none);
 }
 
-/* Once per interval, so that a burst of a hundred resets counts as one. */
-static void back_off(struct link_set *s)
-{
-	const int64_t now = clock_mono();
-
-	if (now - s->halved < HALVE_INTERVAL)
-		return;
-	s->halved = now;
-	s->successes = 0;
-	s->limit = s->limit / 2 > OPEN_MIN ? s->limit / 2 : OPEN_MIN;
-}
-
-static void succeed(struct link_set *s)
+/* Descriptors that ran out may be there again. */
+static void grow(struct link_set *s)
 {
 	if (s->limit >= s->opts.max_open || ++s->successes < s->limit / 4)
 		return;
@@ -238,25 +229,39 @@ static void succeed(struct link_set *s)
 		s->limit = s->opts.max_open;
 }
 
-/* Trouble that may be our own crowd's doing: resets before the login, time-outs among many. */
+static void succeed(struct link *l)
+{
+	width_success(&l->set->width, l->began, clock_mono());
+	grow(l->set);
+}
+
+/*
+ * Trouble that may be our own crowd's doing: resets before the login, time-outs among many. Nodes
+ * that are down, whose addresses do not even answer, are not.
+ */
 static bool is_congestion(const struct link *l)
 {
 	if (!is_opening(l))
 		return false;
 	if (l->err->code == E_TIMEOUT)
-		return l->set->opening > CROWD;
+		return l->state > LINK_CONNECTING && l->set->opening > CROWD;
 	return l->err->code == E_NET && l->state == LINK_KEX;
+}
+
+/* A time-out costs as much as it says, a reset costs nothing. */
+static bool may_retry(const struct link *l)
+{
+	return l->tries < (l->err->code == E_TIMEOUT ? 1 : RESETS_MAX);
 }
 
 /* The attempt failed with l->err: once more later, or the end. */
 static void fail(struct link *l)
 {
 	if (is_congestion(l)) {
-		back_off(l->set);
-		if (l->tries == 0) {
-			l->tries++;
+		width_trouble(&l->set->width, l->began, clock_mono());
+		if (may_retry(l)) {
 			l->set->opening--;
-			l->earliest = clock_mono() + RETRY_AFTER;
+			l->earliest = clock_mono() + (RETRY_AFTER << l->tries++);
 			free(l->err);
 			l->err = NULL;
 			enter(l, LINK_QUEUED);
@@ -289,7 +294,7 @@ static void take_step(struct link *l, enum link_step step, bool was_opening)
 
 	if (was_opening && l->state == LINK_RUNNING) {
 		s->opening--;
-		succeed(s);
+		succeed(l);
 	}
 	if (l->err || step == STEP_FAILED)
 		fail(l);
@@ -390,6 +395,10 @@ static void start_waiting(struct link_set *s)
 		next = l->next;
 		if (l->earliest > 0 && l->earliest > clock_mono())
 			continue;
+		if (s->opening >= s->width.now + s->hanging) {
+			width_reach(&s->width);
+			return;
+		}
 		if (!start(l))
 			return;
 	}
@@ -405,12 +414,20 @@ static bool is_late(const struct link *l, int64_t now)
 	       now - l->began > o->connect_timeout * CONNECT_ROUNDS;
 }
 
+/* Its address does not answer; it costs nobody anything but the one who waits for it. */
+static bool is_hanging(const struct link *l, int64_t now)
+{
+	return l->state == LINK_CONNECTING && now - l->began > HANGING_AFTER;
+}
+
 static void expire(struct link_set *s, int64_t now)
 {
 	struct link *next;
 
+	s->hanging = 0;
 	for (struct link *l = s->open.first; l; l = next) {
 		next = l->next;
+		s->hanging += is_hanging(l, now) ? 1 : 0;
 		if (!is_late(l, now))
 			continue;
 		link_fail_timeout(l);

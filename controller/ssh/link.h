@@ -81,7 +81,7 @@ struct link_set_opts {
 	 * the command's first byte. Afterwards TCP finds a dead peer within 45 s.
 	 */
 	int64_t connect_timeout, idle_timeout;
-	unsigned max_open; /* sessions at once; adapted downward on trouble; 0: 1024 */
+	unsigned max_open; /* sessions at once, 0: 1024; fewer of them are opening, see width.h */
 };
 
 int link_set_new(const struct link_set_opts *o, struct link_set **out, struct err *err);

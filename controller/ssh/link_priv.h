@@ -7,6 +7,7 @@
 #include "agent/base/err.h"
 #include "agent/base/mem.h"
 #include "controller/ssh/link.h"
+#include "controller/ssh/width.h"
 
 #include <libssh/callbacks.h>
 #include <libssh/libssh.h>
@@ -80,8 +81,9 @@ struct link_set {
 	struct link *touched;
 	unsigned limit;     /* sessions at once, now */
 	unsigned successes; /* since the limit was changed last */
+	struct width width; /* of those that are opening and do not hang */
+	unsigned hanging;   /* of those that are opening, when it was looked last */
 	unsigned opening;   /* sessions whose command does not run yet */
-	int64_t halved;     /* when the limit was halved last */
 	int64_t due;        /* of the next look at time limits, whoever pauses in between */
 	bool paused;
 };
