@@ -143,7 +143,8 @@ struct fleet {
 	bool stay; /* links are kept for another turn */
 	struct task *tasks;
 	unsigned n, unfinished;
-	bool reopened; /* the run is one that ended before */
+	bool reopened;       /* the run is one that ended before */
+	const char *undo_of; /* of an undo, see message.h; NULL: of all runs */
 };
 
 /* --- fleet_task.c --- */

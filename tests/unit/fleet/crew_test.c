@@ -377,6 +377,7 @@ TEST(an_undo_waits_for_the_apply_that_it_takes_back)
 	run();
 	check_step(1, 1, RESULT_CHANGED, "");
 	assert_true(order_says(1, "\"mode\":\"undo\""));
+	assert_true(order_says(1, "\"undo_of\":\"follow-apply\""));
 	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 2);
 	assert_int_equal(store_results(store, arena, "follow-apply", &results, &err), 0);
 	assert_int_equal(results.at[0].state, RESULT_CHANGED);
@@ -399,6 +400,34 @@ TEST(an_order_that_the_node_had_is_asked_after)
 	assert_true(order_says(1, "\"mode\":\"attach\""));
 	check_step(2, 0, RESULT_CHANGED, "");
 	assert_true(order_says(2, "\"mode\":\"apply\""));
+	close_crew();
+}
+
+TEST(an_undo_of_what_never_came_is_none)
+{
+	set_up();
+	start();
+	open_crew("never");
+	behave(1, "unknown-undo");
+	ask(1, ORDER_UNDO, 1, false);
+	run();
+	check_step(1, 0, RESULT_SKIPPED, "nothing of this run is known there");
+	close_crew();
+	check_run("never-undo", "done", 1);
+}
+
+/* The node had said so to an earlier controller, which kept nothing of it. */
+TEST(a_restart_that_is_asked_of_others_is_waited_for)
+{
+	set_up();
+	start();
+	open_crew("awaited");
+	behave(1, "awaited");
+	ask(1, ORDER_APPLY, 1, true);
+	run();
+	check_step(1, 0, RESULT_CHANGED, "");
+	assert_string_equal(world.back, "boot-2");
+	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 3);
 	close_crew();
 }
 

@@ -168,7 +168,10 @@ static void send_hello(void)
 
 	json_put_int(m, "proto", is_mode("proto") ? 99 : WIRE_PROTO);
 	put_long(m, "version", is_mode("chatty") ? 500000 : 0, "9.9.9");
-	json_put_str(m, "boot_id", is_mode("reboot") && fake.session > 2 ? "boot-2" : "boot-1");
+	json_put_str(m, "boot_id",
+		(is_mode("reboot") && fake.session > 2) || (is_mode("awaited") && fake.session > 2)
+			? "boot-2"
+			: "boot-1");
 	if (is_mode("stranger"))
 		json_put_str(m, "name", "somebody-else");
 	put_key(m);
@@ -273,6 +276,18 @@ static void send_refused(const char *code, const char *hint)
 	json_put_str(m, "message", "not for me");
 	json_put_str(m, "hint", hint);
 	send_message(m);
+}
+
+/* Of a run that is followed while its node waits for somebody to restart it. */
+static void send_awaited(void)
+{
+	json_t *m = message_new("final");
+
+	json_put_str(m, "run", fake.order.run);
+	json_put_str(m, "state", "interrupted");
+	json_put_bool(m, "rebooting", true);
+	send_message(m);
+	_exit(0);
 }
 
 static void send_facts(void)
@@ -383,6 +398,8 @@ static void misbehave_late(void)
 {
 	const bool first = fake.session == 1;
 
+	if (is_mode("awaited") && fake.session == 1)
+		send_awaited();
 	if (is_mode("exists") && fake.order.mode != ORDER_ATTACH) {
 		send_refused("exists", NULL);
 		_exit(0);
@@ -399,6 +416,10 @@ static void misbehave_late(void)
 	}
 	if (is_mode("absent") && fake.order.mode == ORDER_ATTACH) {
 		send_refused("notfound", "do this");
+		_exit(0);
+	}
+	if (is_mode("unknown-undo") && fake.order.undo_of) {
+		send_refused("notfound", NULL);
 		_exit(0);
 	}
 	if (is_mode("refuse")) {
