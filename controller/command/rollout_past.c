@@ -85,6 +85,7 @@ static void read_order(struct arena *a, struct rollout_past *p)
 	if (json_get_str(order, "flags", NULL))
 		(void)rollout_policy_change(a, p->policy_name,
 			str_of(json_get_str(order, "flags", "")), &p->policy, NULL);
+	p->params = json_incref(json_object_get(order, "params"));
 	recipes = json_get(order, "recipes");
 	json_array_foreach(recipes, i, one)
 	{
@@ -184,6 +185,27 @@ void rollout_past_done(struct rollout_past *p)
 {
 	vec_done(&p->nodes);
 	vec_done(&p->rows);
+	json_decref(p->params);
+}
+
+int rollout_past_param(
+	const struct rollout_past *p, const char *name, struct buf *out, struct err *err)
+{
+	const size_t dot = str_find(str_of(name), '.');
+	AUTO_STR recipe = xasprintf("%.*s", dot == STR_NONE ? 0 : (int)dot, name);
+	const json_t *value =
+		dot == STR_NONE ? NULL : json_get(json_get(p->params, recipe), name + dot + 1);
+
+	if (!value) {
+		err_set(err, E_NOTFOUND, "rollout '%s' was given no '%s'", p->run.id, name);
+		return err_hint(
+			err, "RECIPE.NAME; 'stoika --json run show %s' has all of them", p->run.id);
+	}
+	if (json_is_string(value))
+		buf_add_text(out, json_string_value(value));
+	else
+		json_write(value, out);
+	return 0;
 }
 
 static int no_node(const struct rollout_past *p, const char *name, struct err *err)

@@ -20,6 +20,7 @@ struct rollout_past {
 	struct rollout_row row;
 	const char *asked_by;
 	const char *policy_name, *recipes; /* as they were ordered */
+	json_t *params;                    /* {recipe: {name: value}}, NULL: none */
 	struct rollout_policy policy;      /* the preset where it cannot be read */
 	struct rollout_node_rows rows;
 	struct vec(struct past_node) nodes; /* by name in natural order */
@@ -36,6 +37,10 @@ void rollout_past_done(struct rollout_past *p);
 /* E_NOTFOUND names the nearest. */
 int rollout_past_find(const struct rollout_past *p, const char *name, const struct past_node **out,
 	struct err *err);
+
+/* What --set gave, "RECIPE.NAME": text as it was typed, else JSON. E_NOTFOUND. */
+int rollout_past_param(
+	const struct rollout_past *p, const char *name, struct buf *out, struct err *err);
 
 unsigned rollout_past_at_rest(const struct rollout_past *p);
 /* It has an end: done, failed, cancelled. */

@@ -7,8 +7,10 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FILES_NAMED 4u
-#define COMMAND_MAX 4096
+#define FILES_NAMED   4u
+#define COMMAND_MAX   16384
+#define SETTING_MAX   ((size_t)1 << 20)
+#define SETTING_SHORT 60u
 
 struct remedies {
 	const struct rollout_page *g;
@@ -71,30 +73,39 @@ static void add_ssh(struct remedies *r, enum text_key part, enum text_key why, c
 	add(r, part, why, arena_text(r->a, buf_str(&line)));
 }
 
+/* A value that is long or has lines of its own is asked of the record, so the command stays one. */
+static void add_setting(const struct remedies *r, const char *recipe, const char *name,
+	json_t *value, struct buf *out)
+{
+	AUTO_BUF text = {0}, shown = {0};
+
+	buf_init(&text, SETTING_MAX);
+	buf_init(&shown, SETTING_MAX);
+	if (json_is_string(value))
+		buf_add_text(&shown, json_string_value(value));
+	else
+		json_write(value, &shown);
+	if (shown.n > SETTING_SHORT || str_find(buf_str(&shown), '\n') != STR_NONE) {
+		buf_addf(out, " --set %s.%s=\"$(stoika run show %s --param %s.%s)\"", recipe, name,
+			r->g->p->run.id, recipe, name);
+		return;
+	}
+	buf_addf(&text, "%s.%s=%s", recipe, name, buf_text(&shown));
+	buf_add_text(out, " --set ");
+	add_word(out, buf_text(&text));
+}
+
 /* --set of what the rollout was given. */
 static void add_settings(const struct remedies *r, struct buf *out)
 {
-	AUTO_JSON order = NULL;
 	const char *recipe, *name;
 	json_t *params, *value;
 
-	if (json_parse(str_of(r->g->p->row.order), (size_t)16 << 20, "order", &order, NULL) < 0)
-		return;
-	json_object_foreach(json_object_get(order, "params"), recipe, params)
+	json_object_foreach(r->g->p->params, recipe, params)
 	{
 		json_object_foreach(params, name, value)
 		{
-			AUTO_BUF text = {0}, shown = {0};
-
-			buf_init(&text, COMMAND_MAX);
-			buf_init(&shown, COMMAND_MAX);
-			if (json_is_string(value))
-				buf_add_text(&shown, json_string_value(value));
-			else
-				json_write(value, &shown);
-			buf_addf(&text, "%s.%s=%s", recipe, name, buf_text(&shown));
-			buf_add_text(out, " --set ");
-			add_word(out, buf_text(&text));
+			add_setting(r, recipe, name, value, out);
 		}
 	}
 }

@@ -422,6 +422,7 @@ json_t *rollout_show_json(const struct rollout_past *p)
 	json_put_bool(o, "driven", p->driven);
 	json_put_str(o, "policy", p->policy_name);
 	json_put_str(o, "recipes", p->recipes);
+	json_object_set(o, "params", p->params ? p->params : json_null());
 	json_put_str(o, "nodes", p->run.nodes);
 	json_put_str(o, "by", p->run.by);
 	put_moment(o, "started", p->run.started);

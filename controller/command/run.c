@@ -201,6 +201,20 @@ static int print_page(const struct invocation *inv, struct store *s, const struc
 	return rc;
 }
 
+static int print_param(const struct invocation *inv, const struct rollout_past *p, struct err *err)
+{
+	AUTO_BUF text = {0};
+	int rc;
+
+	buf_init(&text, TEXT_MAX);
+	rc = rollout_past_param(p, option_get(inv, "param"), &text, err);
+	if (rc == 0) {
+		buf_add_char(&text, '\n');
+		session_print_document(inv, &text);
+	}
+	return rc;
+}
+
 static int show_rollout(
 	const struct invocation *inv, struct store *s, const struct run_row *r, struct err *err)
 {
@@ -210,7 +224,9 @@ static int show_rollout(
 
 	if (rc == 0)
 		rc = rollout_past_load(s, inv->arena, r, clock_wall(), &p, err);
-	if (rc == 0 && option_get(inv, "node"))
+	if (rc == 0 && option_get(inv, "param"))
+		rc = print_param(inv, &p, err);
+	else if (rc == 0 && option_get(inv, "node"))
 		rc = print_page(inv, s, &p, &o, err);
 	else if (rc == 0)
 		print_rollout(inv, &p, &o);
@@ -232,8 +248,9 @@ static int show_run(
 	struct event_rows events = VEC_INIT;
 	int rc = 0;
 
-	if (option_get(inv, "node") || option_get(inv, "each")) {
-		err_set(err, E_STATE, "run '%s' is no rollout: it has no page of a node", r->id);
+	if (option_get(inv, "node") || option_get(inv, "each") || option_get(inv, "param")) {
+		err_set(err, E_STATE,
+			"run '%s' is no rollout: --node, --each and --param are of one", r->id);
 		return err_hint(err, "stoika run show %s", r->id);
 	}
 	rc = store_results(s, inv->arena, r->id, &results, err);
@@ -347,6 +364,7 @@ static int run_watch(struct invocation *inv)
 static const struct option SHOW_OPTIONS[] = {
 	{"node", 0, "NODE", "of a rollout: what became of this node, and what to do about it",
 		false},
+	{"param", 0, "NAME", "of a rollout: the value of RECIPE.NAME that it was given", false},
 	{"each", 0, NULL, "of a rollout: every node by itself, however many", false},
 	LANG_OPTION,
 	{0},

@@ -23,7 +23,8 @@ sql "INSERT INTO runs (id, name, mode, recipes, nodes, started_by, state, starte
  VALUES (1, 'old', 'apply', 'base', 'all', 'root@head', 'done', $T - 9, $T - 8, 3),
  (2, 'roll', 'rollout', 'nvidia-driver', 'gpu[1-3]', 'root@head', 'running', $T, 0, 3);
 INSERT INTO rollouts (run_id, body, paused, reason, opened_ns, stage) VALUES
- (2, '{\"policy\": \"fence: {by: slurm}\", \"policy_name\": \"p.yaml\"}', 1, '1 node failed', $T, 1);
+ (2, '{\"policy\": \"fence: {by: slurm}\", \"policy_name\": \"p.yaml\",
+  \"params\": {\"nvidia-driver\": {\"driver\": \"595.71\", \"open\": true}}}', 1, '1 node failed', $T, 1);
 INSERT INTO rollout_nodes (run_id, node_id, node_name, state, since_ns, stage, tries, reason, hint)
  SELECT 2, id, name, 'done', $T + 30000000000, 0, 0, '', '' FROM nodes WHERE name = 'gpu1' UNION ALL
  SELECT 2, id, name, 'quarantined', $T + 60000000000, 1, 0, 'a validator failed', 'look at it' FROM nodes
@@ -71,6 +72,12 @@ expect 0 "$STOIKA" --json run show roll --node gpu2
 cp "$CHECK_DIR/out" page.json
 ok 'JSON has what to do' jq -e '.todo | length > 4' page.json
 ok 'and all moves' jq -e '.moves | length == 4' page.json
+expect 0 "$STOIKA" run show roll --param nvidia-driver.driver
+says '^595.71$'
+expect 0 "$STOIKA" run show roll --param nvidia-driver.open
+says '^true$'
+expect 2 "$STOIKA" run show roll --param driver
+warns "was given no 'driver'"
 expect 2 "$STOIKA" run show roll --node gpu9
 warns "did you mean 'gpu"
 expect 3 "$STOIKA" run show old --node gpu1

@@ -149,8 +149,8 @@ evil=$(printf 'x\033]0;evil\007\302\233y')
 sqlite3 "$STOIKA_DB" "update node_results set reason = '$evil', hint = '$evil';
 	update nodes set os = '$evil', agent = '$evil' where name = 'gpu01';
 	insert into facts select id, 'os', '\"$(printf '\302\233')z\"', 'reported', 1 from nodes where name = 'gpu01';
-	insert into events (run_id, node_id, seq, record)
-	select run_id, node_id, 1, '{\"ev\": \"step\", \"seq\": 1, \"state\": \"failed\", \"kind\": \"\u001b[2J\",
+	insert into events (run_id, node_id, record)
+	select run_id, node_id, '{\"ev\": \"step\", \"seq\": 1, \"state\": \"failed\", \"kind\": \"\u001b[2J\",
 	\"name\": \"\u009b2J\", \"recipe\": \"\u001b[1m\", \"diff\": \"\u001b[2J\"}' from node_results"
 for c in 'run show last' 'run watch' 'show gpu01' 'list nodes'; do
 	# shellcheck disable=SC2086 # words

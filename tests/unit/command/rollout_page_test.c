@@ -30,7 +30,8 @@ static const char ORDER[] =
 	"{\"policy\": \"fence: {by: slurm, jobs: wait, prefix: [ssh, head]}\\nfailures: {same: 2}\\n"
 	"reboot: {power_cycle: [/etc/stoika/power-cycle, \\\"--hard now\\\"]}\\n\","
 	" \"policy_name\": \"driver-595\", \"flags\": \"waves: [1, 100%]\\n\","
-	" \"params\": {\"nvidia-driver\": {\"version\": \"595.71.05-1\"}},"
+	" \"params\": {\"nvidia-driver\": {\"version\": \"595.71.05-1\","
+	" \"repo_key\": \"-----BEGIN\\nabc\\n-----END\\n\"}},"
 	" \"recipes\": [{\"name\": \"nvidia-driver\", \"asked\": true},"
 	" {\"name\": \"apt\", \"asked\": false}]}";
 
