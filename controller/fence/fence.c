@@ -310,6 +310,8 @@ json_t *fence_memory(const struct fence *f, size_t node)
 		json_put_str(out, "who", n->by);
 	if (n->before)
 		json_object_set(out, "said", n->before);
+	else if (n->said[0])
+		json_put_str(out, "said", n->said);
 	return out;
 }
 
@@ -349,13 +351,16 @@ static void explain(const struct fence *f, struct fence_node *n, int64_t now)
 	if (n->want == WANT_NOTHING || v->state == FENCE_UNASKED) {
 		no_trouble(n);
 	} else if (v->state == FENCE_ABSENT) {
-		fence_trouble(n, now, "%s knows no node '%s'", f->ops->name, n->name);
+		fence_trouble(n, now, "%s knows no node '%s'%s%s", f->ops->name, n->name,
+			n->near[0] ? ", but " : "", v->reason);
 	} else if (closing && n->must_not) {
 		fence_trouble(n, now, "%s", n->refused);
 	} else if (closing && fence_is_foreign(v)) {
 		fence_trouble(n, now, "somebody else holds it: %s%s%s%s",
 			v->reason[0] ? v->reason : FENCE_STATE_NAMES[v->state],
 			v->by[0] ? " (" : "", v->by, v->by[0] ? ")" : "");
+	} else if (closing && v->state == FENCE_CLOSING && n->move != FENCE_WAIT && n->reserved) {
+		fence_trouble(n, now, "its jobs in a reservation are left alone: %u", n->reserved);
 	} else if (n->want == WANT_REBOOT && !f->can_reboot && f->knows_about) {
 		fence_trouble(n, now, "%s cannot restart nodes here", f->ops->name);
 	} else if (!is_awaited(n)) {
@@ -553,6 +558,8 @@ static void leave_out(struct fence_node *n, int64_t at)
 {
 	const int64_t since = n->view.trouble_since;
 	n->reason[0] = n->by[0] = 0;
+	if (n->near[0])
+		snprintf(n->reason, sizeof n->reason, "it has a node '%.200s'", n->near);
 	n->busy = false;
 	n->view = (struct fence_view){.state = FENCE_ABSENT,
 		.reason = n->reason,

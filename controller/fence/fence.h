@@ -53,7 +53,7 @@ struct fence_opts {
 
 enum fence_state {
 	FENCE_UNASKED, /* nothing was heard yet */
-	FENCE_ABSENT,  /* the scheduler does not know the node */
+	FENCE_ABSENT,  /* the scheduler does not know the node; reason: a name that may be meant */
 	FENCE_OPEN,    /* takes jobs, or has them */
 	FENCE_CLOSING, /* takes none; some still run */
 	FENCE_CLOSED,  /* takes none and has none */

@@ -39,12 +39,12 @@ struct fence_node {
 	int64_t acted;    /* since when the view must be for another act; 0 */
 	int64_t retry_at; /* no act before, after one that failed */
 	unsigned failures;
-	unsigned movable; /* of its jobs */
-	int64_t counted;  /* when its pods were, 0 */
-	bool alone;       /* a command for many was refused: it gets its own */
-	bool seen;        /* in the look at hand */
-	bool opened;      /* by us, and not back yet */
-	bool reopened;    /* somebody opened what we had closed */
+	unsigned movable, reserved; /* of its jobs: could be moved; are in a reservation */
+	int64_t counted;            /* when its pods were, 0 */
+	bool alone;                 /* a command for many was refused: it gets its own */
+	bool seen;                  /* in the look at hand */
+	bool opened;                /* by us, and not back yet */
+	bool reopened;              /* somebody opened what we had closed */
 	bool was_ours;
 	bool busy;     /* closed, but jobs are to be counted */
 	bool may_stay; /* its restart can still be called off */
@@ -52,7 +52,9 @@ struct fence_node {
 	char refused[WORD_MAX];
 	bool ask_why; /* a budget of the namespace space holds a pod: guarded says which */
 	char space[64], guarded[WORD_MAX];
-	json_t *before; /* what is kept of the scheduler's own record; NULL */
+	json_t *before;      /* what is kept of the scheduler's own record; NULL */
+	char near[WORD_MAX]; /* a name that the scheduler has and that may be meant, "" */
+	char said[128];      /* or its own words for the state, "" */
 };
 
 struct fence_job {

@@ -9,14 +9,11 @@
 #include "controller/fence/slurm.h"
 
 #include "agent/base/err.h"
-#include "agent/base/json.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define REBOOT_WORD ":reboot"
-#define SAID_MAX    512
-#define FLAGS_LONG  400
 
 enum slurm_flag {
 	SLURM_DRAIN = 1 << 0,
@@ -65,7 +62,7 @@ static const struct {
 
 /* One line of `scontrol show node -o`, as far as it concerns us. */
 struct record {
-	struct str name, state, reason, by;
+	struct str name, host, state, reason, by;
 };
 
 /* "IDLE+DRAIN", "DOWN*+DRAIN": false when the base is a word we do not know. */
@@ -145,6 +142,7 @@ static int read_record(struct str line, unsigned number, struct record *r, struc
 {
 	*r = (struct record){.reason = {"", 0}, .by = {"", 0}};
 	r->name = value_of(line, "NodeName=");
+	r->host = value_of(line, " NodeHostName=");
 	r->state = value_of(line, " State=");
 	if (!r->name.n || !r->state.n)
 		return err_set(err, E_SYNTAX, "line %u has no NodeName or no State", number);
@@ -170,17 +168,6 @@ static enum fence_state state_of(unsigned flags)
 	if (flags & (SLURM_DRAIN | SLURM_FAIL))
 		return flags & SLURM_BUSY ? FENCE_CLOSING : FENCE_CLOSED;
 	return flags & SLURM_MUTE ? FENCE_DOWN : FENCE_OPEN;
-}
-
-static void keep_said(struct fence_node *n, const struct record *r)
-{
-	char state[FLAGS_LONG];
-	fence_keep(state, sizeof state, r->state);
-	json_drop(&n->before);
-	n->before = json_object();
-	json_put_str(n->before, "state", state);
-	json_put_str(n->before, "reason", n->reason);
-	json_put_str(n->before, "who", n->by);
 }
 
 static void take_record(struct fence *f, struct fence_node *n, const struct record *r, int64_t at)
@@ -210,8 +197,18 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 			(int)(r->state.n < 100 ? r->state.n : 100), r->state.p);
 	else if (!n->reason[0] && v->state == FENCE_DOWN)
 		fence_keep(n->reason, sizeof n->reason, r->state);
-	keep_said(n, r);
+	fence_keep(n->said, sizeof n->said, r->state);
 	n->seen = true;
+}
+
+/* A node of theirs that may be meant by a name of ours: its host's, or without the domain. */
+static void note_near(struct fence *f, const struct record *r)
+{
+	struct fence_node *n = fence_find(f, r->host);
+	if (!n)
+		n = fence_find(f, str_first(r->name, str_find(r->name, '.')));
+	if (n)
+		fence_keep(n->near, sizeof n->near, r->name);
 }
 
 /* Cut in the middle it has no last newline: then nothing of it counts. */
@@ -239,6 +236,8 @@ int fence_read_slurm(struct fence *f, struct str text, int64_t at, struct err *e
 		struct fence_node *n = fence_find(f, r.name);
 		if (n)
 			take_record(f, n, &r, at);
+		else
+			note_near(f, &r);
 	}
 	return 0;
 }
@@ -316,6 +315,7 @@ static void take_job(struct fence *f, struct str line)
 			continue;
 		n->view.jobs++;
 		n->movable += !going && !reserved;
+		n->reserved += reserved;
 		struct fence_job *j = vec_push(&f->jobs);
 		j->node = f->batch[i];
 		j->foreign = going || reserved;
@@ -327,8 +327,10 @@ static int read_jobs(struct fence *f, struct str text)
 {
 	struct str line;
 	f->jobs.n = 0;
-	for (size_t i = 0; i < f->n_batch; i++)
-		f->nodes[f->batch[i]].view.jobs = f->nodes[f->batch[i]].movable = 0;
+	for (size_t i = 0; i < f->n_batch; i++) {
+		struct fence_node *n = &f->nodes[f->batch[i]];
+		n->view.jobs = n->movable = n->reserved = 0;
+	}
 	while (str_line(&text, &line))
 		take_job(f, line);
 	return 0;

@@ -198,6 +198,7 @@ TEST(what_others_hold_is_never_touched)
 	assert_string_equal(json_get_str(memory, "reason", ""), "disk dying");
 	assert_string_equal(json_get_str(memory, "who", ""), "anna@2026-11-30T22:22:21");
 	assert_string_equal(json_get_str(memory, "state", ""), "closed");
+	assert_string_equal(json_get_str(memory, "said", ""), "IDLE+DRAIN");
 	json_decref(memory);
 	for (size_t i = 0; i < 3; i++) {
 		assert_true(fence_is_foreign(fence_look(f, i)));
@@ -352,6 +353,9 @@ TEST(jobs_are_moved_but_for_those_in_a_reservation)
 	fence_move_jobs(f, 0, FENCE_REQUEUE);
 	fence_move_jobs(f, 1, FENCE_CANCEL);
 	PLAY_UNTIL(f, fence_look(f, 0)->jobs == 1 && fence_look(f, 1)->trouble[0]);
+	PLAY_UNTIL(f, fence_look(f, 0)->trouble[0]);
+	assert_string_equal(
+		fence_look(f, 0)->trouble, "its jobs in a reservation are left alone: 1");
 	assert_int_equal(play_calls("scontrol requeue 12\n"), 1);
 	assert_int_equal(play_calls("scancel 14\n"), 1);
 	assert_string_equal(fence_look(f, 1)->trouble,
@@ -371,6 +375,21 @@ TEST(one_unknown_name_does_not_keep_the_others_open)
 	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)) && fence_is_closed(fence_look(f, 1)));
 	assert_int_equal(fence_look(f, 2)->state, FENCE_ABSENT);
 	assert_string_equal(fence_look(f, 2)->trouble, "Slurm knows no node 'n3'");
+	fence_free(f);
+}
+
+/* Unfenced for a name's sake it would lose its jobs: what may be meant is told. */
+TEST(names_that_differ_are_told)
+{
+	play_clean();
+	play_write("nodes", "n1.example.org|IDLE|||\nn2|IDLE|||\n");
+	struct fence *f = play_new(FENCE_SLURM, "R1");
+	fence_want(f, 0, WANT_CLOSED, "x");
+	PLAY_UNTIL(f, fence_look(f, 0)->trouble[0]);
+	assert_int_equal(fence_look(f, 0)->state, FENCE_ABSENT);
+	assert_string_equal(fence_look(f, 0)->reason, "it has a node 'n1.example.org'");
+	assert_string_equal(fence_look(f, 0)->trouble,
+		"Slurm knows no node 'n1', but it has a node 'n1.example.org'");
 	fence_free(f);
 }
 
