@@ -4,15 +4,10 @@
 
 #include <string.h>
 
-/* The planner needs no scheduler, so the words stand here as well as in the fence's room. */
-static const char *const FENCES[] = {"none", "slurm", "kubernetes", "command", NULL};
-static const char *const JOBS[] = {"wait", "requeue", "cancel", NULL};
 static const char *const REBOOTS[] = {"agent", "fence", NULL};
 const char *const ROLLOUT_TIMEOUT_NAMES[] = {
 	"preflight", "stage", "fence", "apply", "services", "verify", "rollback", NULL};
 
-_Static_assert(sizeof FENCES / sizeof FENCES[0] == FENCE_KINDS + 1, "a word for each");
-_Static_assert(sizeof JOBS / sizeof JOBS[0] == FENCE_JOBS_N + 1, "a word for each");
 _Static_assert(
 	sizeof ROLLOUT_TIMEOUT_NAMES / sizeof ROLLOUT_TIMEOUT_NAMES[0] == ROLLOUT_TIMEOUTS + 1,
 	"a word for each");
@@ -78,9 +73,9 @@ int policy_read_fence(const struct reader *r, const struct yaml_node *map, struc
 	if (rc == 0)
 		rc = yaml_known_keys(r->doc, map, FENCE_KEYS, err);
 	if (rc == 0 && (v = yaml_get(map, "by")))
-		rc = policy_read_word(r, v, "a fence", FENCES, &by, err);
+		rc = policy_read_word(r, v, "a fence", FENCE_KIND_NAMES, &by, err);
 	if (rc == 0 && (v = yaml_get(map, "jobs")))
-		rc = policy_read_word(r, v, "'jobs'", JOBS, &jobs, err);
+		rc = policy_read_word(r, v, "'jobs'", FENCE_JOBS_NAMES, &jobs, err);
 	f->by = (enum fence_kind)by;
 	f->jobs = (enum fence_jobs)jobs;
 	if (rc == 0)
@@ -138,7 +133,8 @@ static int judge_command(const struct reader *r, const struct yaml_node *fence, 
 	}
 	if (f->by != FENCE_COMMAND && yaml_get(fence, "command")) {
 		yaml_err(r->doc, yaml_key(fence, "command"), err, E_CONFLICT,
-			"'command' is for a fence by command, this one is by %s", FENCES[f->by]);
+			"'command' is for a fence by command, this one is by %s",
+			FENCE_KIND_NAMES[f->by]);
 		return err_hint(err, "write by: command");
 	}
 	return 0;
@@ -150,13 +146,14 @@ static int judge_scheduler(const struct reader *r, const struct yaml_node *fence
 
 	if (by != FENCE_KUBERNETES && yaml_get(fence, "kubeconfig")) {
 		yaml_err(r->doc, yaml_key(fence, "kubeconfig"), err, E_CONFLICT,
-			"'kubeconfig' is for a fence by kubernetes, this one is by %s", FENCES[by]);
+			"'kubeconfig' is for a fence by kubernetes, this one is by %s",
+			FENCE_KIND_NAMES[by]);
 		return err_hint(err, "write by: kubernetes");
 	}
 	if (by != FENCE_SLURM && by != FENCE_KUBERNETES && yaml_get(fence, "prefix")) {
 		yaml_err(r->doc, yaml_key(fence, "prefix"), err, E_CONFLICT,
 			"'prefix' stands before a scheduler's programs, and a fence by %s has none",
-			FENCES[by]);
+			FENCE_KIND_NAMES[by]);
 		return err_hint(err, by == FENCE_COMMAND ? "put it into command: [...]"
 							 : "write by: slurm or by: kubernetes");
 	}
@@ -174,6 +171,6 @@ int policy_judge_fence(const struct reader *r, const struct yaml_node *root, str
 	if (rc < 0 || !r->out->reboot_by_fence || by == FENCE_SLURM || by == FENCE_COMMAND)
 		return rc;
 	yaml_err(r->doc, reboot ? reboot : fence, err, E_CONFLICT,
-		"a fence by %s cannot restart nodes", FENCES[by]);
+		"a fence by %s cannot restart nodes", FENCE_KIND_NAMES[by]);
 	return err_hint(err, "write reboot: {by: agent}");
 }
