@@ -429,6 +429,7 @@ int drive_turn(struct drive *d, int64_t now, int64_t wall, struct err *err)
 		return err_set(err, E_STATE, "the rollout's state could not be kept before");
 	d->now = now;
 	d->wall = wall;
+	d->shut = rollout_window(d->r, wall / CLOCK_SEC) > wall / CLOCK_SEC;
 	look_at_away(d);
 	while (more && rc == 0)
 		rc = one_round(d, &more, err);

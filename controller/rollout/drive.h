@@ -29,21 +29,20 @@
  *
  * The drive times every action by policy.timeouts and tells TIMEOUT itself; wait-jobs and rebooting
  * are the world's to end (it knows of jobs and power cycles), with a net one minute behind. A
- * failed preflight or staging is tried again, policy.retry times.
+ * failed preflight or staging is tried again, policy.retry times. Nobody goes from staged to
+ * cordoned while the window is closed: who was late stands ready, unfenced, until it opens.
  */
 #pragma once
 
 #include "controller/rollout/rollout.h"
 #include "controller/rollout/stages.h"
 
-#define DRIVE_RETRY_WAIT (10 * INT64_C(1000000000)) /* before a try more */
-#define DRIVE_AGAIN_WAIT                                                         \
-	(120 * INT64_C(1000000000)) /* after a crash an action has at least that \
-				     */
-#define DRIVE_STUCK_WAIT                                                         \
-	(600 * INT64_C(1000000000)) /* for nodes of others that hold all of ours \
-				     */
-#define DRIVE_NET (60 * INT64_C(1000000000))
+/* ns: before a try more; what an action has at least after a crash; for nodes of others that hold
+ * all of ours; that the world is late with the ends that are its own. */
+#define DRIVE_RETRY_WAIT (10 * INT64_C(1000000000))
+#define DRIVE_AGAIN_WAIT (120 * INT64_C(1000000000))
+#define DRIVE_STUCK_WAIT (600 * INT64_C(1000000000))
+#define DRIVE_NET        (60 * INT64_C(1000000000))
 
 struct drive;
 

@@ -44,6 +44,7 @@ struct drive {
 	int64_t changed;  /* when something last moved, or somebody came or went */
 	bool fresh;       /* told or asked since the last turn */
 	bool begun;       /* there was a turn */
+	bool shut;        /* the window was closed in the last turn */
 	bool turned_back; /* the abort was done for those who wait */
 	bool failed;      /* something could not be kept */
 	bool over, told_rest;
@@ -71,5 +72,5 @@ void drive_look_at(struct drive *d, size_t i);
 void drive_restore(struct drive *d, size_t i);
 void drive_told_set(struct told *t, const struct drive_word *word);
 void drive_told_done(struct told *t);
-/* It was told an end that may not be drawn while the rollout is paused. */
+/* It was told an end that may not be drawn while the rollout is paused or the window closed. */
 bool drive_is_gated(const struct drive *d, const struct node *n);

@@ -15,15 +15,16 @@ const char *drive_paused(const struct drive *d)
 	return NULL;
 }
 
-/* Nobody passes the gate to the fence while it is paused; nobody is begun with while the breaker is
- * open, for what broke the others would break this one. */
+/* Nobody passes the gate to the fence while it is paused or the window is closed; nobody is begun
+ * with while the breaker is open, for what broke the others would break this one. */
 bool drive_is_gated(const struct drive *d, const struct node *n)
 {
-	if (n->phase != PHASE_TOLD || !drive_paused(d))
+	if (n->phase != PHASE_TOLD)
 		return false;
 	if (n->state == STATE_STAGED)
-		return n->on == EVENT_OK || n->on == EVENT_SKIP;
-	return n->state == STATE_DRAINED && n->on == EVENT_OK && rollout_broken(d->r);
+		return (n->on == EVENT_OK || n->on == EVENT_SKIP) && (d->shut || drive_paused(d));
+	return n->state == STATE_DRAINED && n->on == EVENT_OK && drive_paused(d) &&
+	       rollout_broken(d->r);
 }
 
 static int64_t sooner(int64_t a, int64_t b)
@@ -31,19 +32,25 @@ static int64_t sooner(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
+static int64_t window_opens(const struct drive *d)
+{
+	const int64_t opens = rollout_window(d->r, d->wall / CLOCK_SEC) * CLOCK_SEC;
+
+	return d->now + (opens - d->wall);
+}
+
 /* When those who wait may go by time alone. */
 static int64_t next_of_waiting(const struct drive *d)
 {
-	int64_t at = INT64_MAX, opens;
+	int64_t at = INT64_MAX;
 
-	if (drive_paused(d) || d->asked != DRIVE_GO || rollout_count(d->r, NODE_WAITING) == 0)
+	if (drive_paused(d) || d->asked != DRIVE_GO)
+		return at;
+	if (d->shut && !rollout_is_finished(d->r))
+		return window_opens(d);
+	if (rollout_count(d->r, NODE_WAITING) == 0)
 		return at;
 	at = rollout_next(d->r);
-	if (at <= d->now) /* its stage is watched no more, and held by the window */
-		at = INT64_MAX;
-	opens = rollout_window(d->r, d->wall / CLOCK_SEC) * CLOCK_SEC;
-	if (opens > d->wall)
-		at = sooner(at, d->now + (opens - d->wall));
 	if (!d->over && rollout_is_stuck(d->r))
 		at = sooner(at, d->changed + DRIVE_STUCK_WAIT);
 	return at;
@@ -134,7 +141,8 @@ void drive_waits(const struct drive *d, size_t node, struct buf *words)
 	else if (n->phase == PHASE_ACT)
 		tell_acting(d, n, words);
 	else if (n->phase == PHASE_TOLD && drive_is_gated(d, n))
-		buf_addf(words, "ready; paused: %s", drive_paused(d));
+		buf_addf(words, "ready; %s%s", drive_paused(d) ? "paused: " : "",
+			drive_paused(d) ? drive_paused(d) : "the window is closed");
 	else if (n->phase == PHASE_TOLD && n->note)
 		buf_add_text(words, n->note);
 }

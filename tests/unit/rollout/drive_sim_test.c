@@ -130,9 +130,10 @@ static void must_be_new(struct sim *w, const struct drive_move *m)
 			fail_msg("seed %u: %s goes though nobody may", w->seed,
 				w->site[m->node].name);
 	}
-	if (m->from == STATE_STAGED && m->on != EVENT_FAILED && m->on != EVENT_TIMEOUT &&
-		(w->asked == DRIVE_PAUSE || (w->asked == DRIVE_GO && rollout_broken(w->r))))
-		fail_msg("seed %u: %s passes the gate though it is paused", w->seed,
+	if (m->from == STATE_STAGED && (m->on == EVENT_OK || m->on == EVENT_SKIP) &&
+		(w->asked == DRIVE_PAUSE || (w->asked == DRIVE_GO && rollout_broken(w->r)) ||
+			rollout_window(w->r, w->now / SIM_SEC) > w->now / SIM_SEC))
+		fail_msg("seed %u: %s passes the gate though it is closed", w->seed,
 			w->site[m->node].name);
 	if (node_is_terminal(m->to) && n->settled++ > 0)
 		fail_msg("seed %u: %s ends twice", w->seed, w->site[m->node].name);

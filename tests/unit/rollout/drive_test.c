@@ -560,4 +560,22 @@ TEST(the_window_is_woken_for)
 	end(&c);
 }
 
+TEST(who_is_late_for_the_window_stands_ready)
+{
+	struct cluster c;
+
+	begin(&c, CALM "window: {from: \"02:00\", to: \"04:00\"}\n", 1);
+	c.now = 7200 * SEC;
+	go_to(&c, 0, STATE_STAGED);
+	c.now = 4 * 3600 * SEC;
+	tell(&c, 0, EVENT_OK);
+	assert_string_equal(turn(&c), "");
+	assert_string_equal(waits(&c, 0), "ready; the window is closed");
+	assert_false(drive_is_over(c.d));
+	assert_true(drive_next(c.d) == 26 * 3600 * SEC);
+	c.now = drive_next(c.d);
+	assert_string_equal(turn(&c), "| n1:cordoned+");
+	end(&c);
+}
+
 T_MAIN
