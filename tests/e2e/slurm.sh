@@ -94,6 +94,6 @@ slurm_settles() { # NODE STATE [SECONDS]
 slurm_job() { # NAME NODE SECONDS [OPTION ...] of sbatch
 	slurm_name=$1 slurm_node=$2 slurm_seconds=$3
 	shift 3
-	slurm sbatch --parsable --gres=gpu:8 --job-name="$slurm_name" --output=/dev/null --nodelist="$slurm_node" "$@" \
+	slurm sbatch --parsable --gres=gpu:8 --job-name="$slurm_name" --output=/dev/null ${slurm_node:+--nodelist="$slurm_node"} "$@" \
 		--wrap="sleep $slurm_seconds"
 }
