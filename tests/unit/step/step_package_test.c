@@ -214,6 +214,35 @@ TEST(package_undo_brings_all_back)
 	done(&t);
 }
 
+TEST(package_undo_mends_what_a_failed_change_left_half_way)
+{
+	static const char ARGS[] = "{\"names\": [\"b=2\"]}";
+	struct tree t;
+	json_t *was;
+
+	init(&t, PACKAGE("a", "install", "1") PACKAGE("b", "install", "1"), NULL);
+	was = before(&t, ARGS, 1);
+	/* a came along with b, whose script failed */
+	tree_write(&t, "var/lib/dpkg/status",
+		PACKAGE("a", "install", "2") "Package: b\nStatus: install ok half-configured\n"
+					     "Architecture: all\nVersion: 2\n\n");
+	assert_int_equal(undo(&t, ARGS, was, NULL), 0);
+	assert_string_equal(tree_read(&t, "var/lib/dpkg/status"),
+		PACKAGE("a", "install", "1") PACKAGE("b", "install", "1"));
+	/* what somebody else broke is none of ours */
+	tree_write(&t, "var/lib/dpkg/status",
+		PACKAGE("a", "install", "1") PACKAGE(
+			"b", "install", "2") "Package: c\nStatus: install ok half-configured\n"
+					     "Architecture: all\nVersion: 2\n\n");
+	json_t *left = tree_args("{\"changed\": {\"b\": \"2\"}}");
+
+	assert_int_equal(undo(&t, ARGS, was, left), -E_STATE);
+	assert_non_null(strstr(t.err.msg, "package database broken: c (half-configured)"));
+	json_decref(was);
+	json_decref(left);
+	done(&t);
+}
+
 TEST(package_undo_leaves_what_somebody_changed_since)
 {
 	static const char ARGS[] = "{\"names\": [\"a=2\"]}";
