@@ -55,7 +55,7 @@ X
 rollout() { # NODES VERSION [OPTION ...]
 	rollout_nodes=$1 rollout_version=$2
 	shift 2
-	with_driver "$rollout_version" stoika apply nvidia-driver "$rollout_nodes" --rollout policy.yaml "$@"
+	with_driver "$rollout_version" stoika apply nvidia-driver "$rollout_nodes" --rollout policy.yaml --yes "$@"
 }
 
 driver_is() { # VERSION NODE ...
