@@ -72,7 +72,19 @@ slurm_start() { # HEAD NODE ...
 	slurm_node "$1" slurmctld
 	shift
 	for node in "$@"; do slurm_node "$node" slurmd; done
-	for node in "$@"; do slurm_settles "$node" 'idle' 60; done
+	for node in "$@"; do slurm_comes "$node"; done
+}
+
+# One that was heard of before slurmctld had read its state is "unexpectedly rebooted".
+slurm_comes() { # NODE
+	slurm_left=60
+	until [ "$(slurm_state "$1" 2> slurm.err)" = idle ]; do
+		slurm_left=$((slurm_left - 1))
+		[ "$slurm_left" -gt 0 ] || break
+		[ "$(slurm_state "$1" 2> slurm.err)" != down ] || slurm scontrol update nodename="$1" state=resume
+		sleep 0.5
+	done
+	slurm_settles "$1" idle 30
 }
 
 slurm() { on "$slurm_head" timeout 20 "$@"; }

@@ -121,7 +121,7 @@ driver() { # VERSION
 #!/bin/sh
 [ -e /run/gpu-lab/loaded ] || exit 1
 exec 3< /dev/nvidia0
-sleep infinity &
+sleep infinity 3<&- &
 wait
 X
 	unit nvidia-persistenced '/usr/bin/nvidia-persistenced --persistence-mode'
@@ -134,7 +134,7 @@ dcgm() { # VERSION
 	program usr/bin/nv-hostengine << 'X'
 #!/bin/sh
 exec 3< /dev/nvidiactl
-sleep infinity &
+sleep infinity 3<&- &
 wait
 X
 	unit nvidia-dcgm '/usr/bin/nv-hostengine -n' nvidia-fabricmanager.service
