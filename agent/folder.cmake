@@ -38,7 +38,7 @@ foreach(name curl ssl archive zstd z jansson yaml crypto)
 endforeach()
 
 set(rooms)
-foreach(room trial bundle unpack run step fetcher fetch facts wire recipe base)
+foreach(room trial bundle unpack run step fetcher fetch evidence facts wire recipe base)
 	if(TARGET ${room})
 		list(APPEND rooms $<TARGET_FILE:${room}>)
 		list(APPEND room_targets ${room})
