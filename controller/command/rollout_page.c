@@ -29,7 +29,8 @@ static const char *read_telling(struct arena *a, const struct evidence_row *e)
 	buf_init(&lines, 8192);
 	if (root < 0 || fs_read(root, e->path, &text, NULL) < 0)
 		return NULL;
-	if (!str_ends(str_of(e->name), ".json"))
+	/* what is told elsewhere, or is no text for people */
+	if (!str_ends(str_of(e->name), ".json") && !str_ends(str_of(e->name), ".journal"))
 		telling_lines(buf_str(&text), TELLING_MAX, &lines);
 	return arena_text(a, buf_str(&lines));
 }
@@ -164,7 +165,7 @@ static void add_why(const struct writer *w)
 
 	buf_init(&line, 8192);
 	add_title(w, TEXT_RO_P_WHY);
-	lang_add_wrapped(w->out, INDENT, rollout_state_means(w->lang, w->g->n->state));
+	lang_add_wrapped(w->out, INDENT, rollout_state_means(w->lang, w->g->p, w->g->n->state));
 	if (*r->reason || rollout_past_is_bad(w->g->n->state))
 		lang_add_wrapped(w->out, INDENT,
 			*r->reason ? r->reason : text_get(w->lang, TEXT_RO_P_NO_WHY));
@@ -292,6 +293,8 @@ static void add_move(const struct writer *w, size_t i)
 
 static void add_happened(const struct writer *w)
 {
+	if (w->g->moves.n == 0)
+		return;
 	add_title(w, TEXT_RO_P_HAPPENED);
 	for (size_t i = 0; i < w->g->moves.n; i++)
 		add_move(w, i);
@@ -330,27 +333,35 @@ static void add_bad_records(const struct writer *w, const char *run)
 	}
 }
 
+static void add_order(const struct writer *w, const struct rollout_given *o)
+{
+	const bool plan = strcmp(o->mode, "plan") == 0 || strcmp(o->mode, "check") == 0;
+	const bool steps = strcmp(o->mode, "facts") != 0 && strcmp(o->mode, "evidence") != 0;
+	const enum order_mode mode = plan ? ORDER_PLAN : ORDER_APPLY;
+
+	buf_addf(w->out, "%*s", (int)INDENT, "");
+	rollout_add_moment(w->out, o->started);
+	buf_addf(w->out, "  %-9s %s", o->mode,
+		text_state(w->lang, run_view_state(o->result.state, mode)));
+	if (steps) {
+		buf_add_text(w->out, ": ");
+		run_view_counts(w->out, &o->result.counts, mode);
+	}
+	buf_add_text(w->out, " (");
+	rollout_add_span(w->out, w->lang, o->result.took);
+	buf_add_text(w->out, ")\n");
+	if (*o->result.reason)
+		lang_add_wrapped(w->out, INDENT + 16, o->result.reason);
+	add_bad_records(w, o->run);
+}
+
 static void add_orders(const struct writer *w)
 {
 	if (w->g->orders.n == 0)
 		return;
 	add_title(w, TEXT_RO_P_ORDERS);
-	vec_each(&w->g->orders, const struct rollout_given, o) {
-		const bool plan = strcmp(o->mode, "plan") == 0 || strcmp(o->mode, "check") == 0;
-		const enum order_mode mode = plan ? ORDER_PLAN : ORDER_APPLY;
-
-		buf_addf(w->out, "%*s", (int)INDENT, "");
-		rollout_add_moment(w->out, o->started);
-		buf_addf(w->out, "  %-9s %s: ", o->mode,
-			text_state(w->lang, run_view_state(o->result.state, mode)));
-		run_view_counts(w->out, &o->result.counts, mode);
-		buf_add_text(w->out, " (");
-		rollout_add_span(w->out, w->lang, o->result.took);
-		buf_add_text(w->out, ")\n");
-		if (*o->result.reason)
-			lang_add_wrapped(w->out, INDENT + 16, o->result.reason);
-		add_bad_records(w, o->run);
-	}
+	vec_each(&w->g->orders, const struct rollout_given, o)
+		add_order(w, o);
 }
 
 static void add_evidence(const struct writer *w)
@@ -378,7 +389,7 @@ static void add_remedies(const struct writer *w)
 	enum text_key part = TEXT_N;
 
 	add_title(w, TEXT_RO_P_DO);
-	if (n == 0 && node_is_terminal(w->g->n->state))
+	if (n == 0 && (node_is_terminal(w->g->n->state) || rollout_past_is_over(w->g->p)))
 		lang_add_wrapped(w->out, INDENT, text_get(w->lang, TEXT_RO_DO_NOTHING));
 	else if (n == 0) {
 		AUTO_BUF line = {0};
@@ -518,7 +529,7 @@ json_t *rollout_page_json(const struct rollout_page *g, struct arena *a)
 	json_put_str(o, "node", r->name);
 	json_put_str(o, "state", r->state);
 	put_moment(o, "since", r->since);
-	json_put_str(o, "means", rollout_state_means(LANG_EN, g->n->state));
+	json_put_str(o, "means", rollout_state_means(LANG_EN, g->p, g->n->state));
 	json_put_str(o, "reason", r->reason);
 	json_put_str(o, "hint", r->hint);
 	json_put_str(o, "signature", r->signature);

@@ -51,14 +51,22 @@ const char *rollout_state_word(enum text_lang lang, enum node_state state)
 	return state < STATE_N ? text_get(lang, STATES[state].word) : "?";
 }
 
-const char *rollout_state_means(enum text_lang lang, enum node_state state)
+const char *rollout_state_means(
+	enum text_lang lang, const struct rollout_past *p, enum node_state state)
 {
+	if (rollout_past_left_out(p, state))
+		return text_get(lang, TEXT_RO_M_LEFT_OUT);
 	return state < STATE_N ? text_get(lang, STATES[state].means) : "?";
 }
 
 bool rollout_past_is_bad(enum node_state state)
 {
 	return node_is_terminal(state) && state != STATE_DONE && state != STATE_ABORTED;
+}
+
+bool rollout_past_left_out(const struct rollout_past *p, enum node_state state)
+{
+	return state == STATE_ELIGIBLE && rollout_past_is_over(p);
 }
 
 /* --- read --- */
@@ -123,14 +131,25 @@ static void end_stay(struct past_node *n, const struct stay *s, int64_t at)
 		n->ns[s->state] += at - s->since;
 }
 
+static const struct rollout_node_row *row_of(const struct rollout_past *p, int64_t node)
+{
+	return bsearch(&node, p->rows.at, p->rows.n, sizeof *p->rows.at, compare_ids);
+}
+
+const char *rollout_past_name(const struct rollout_past *p, int64_t node)
+{
+	const struct rollout_node_row *r = row_of(p, node);
+
+	return r ? r->name : "?";
+}
+
 /* nodes is still in the order of rows, by id. */
 static void sum_times(struct rollout_past *p, const struct rollout_moves *moves)
 {
 	struct stay *stays = xcalloc(p->rows.n + 1, sizeof *stays);
 
 	vec_each(moves, const struct rollout_move, m) {
-		const struct rollout_node_row *row =
-			bsearch(&m->node, p->rows.at, p->rows.n, sizeof *p->rows.at, compare_ids);
+		const struct rollout_node_row *row = row_of(p, m->node);
 		const size_t i = row ? (size_t)(row - p->rows.at) : 0;
 
 		if (!row)
@@ -144,12 +163,13 @@ static void sum_times(struct rollout_past *p, const struct rollout_moves *moves)
 	free(stays);
 }
 
-static int load_nodes(struct store *s, struct arena *a, struct rollout_past *p, struct err *err)
+static int load_nodes(
+	struct store *s, struct arena *a, bool times, struct rollout_past *p, struct err *err)
 {
 	struct rollout_moves moves = VEC_INIT;
 	int rc = store_rollout_nodes(s, a, p->run.id, &p->rows, err);
 
-	if (rc == 0)
+	if (rc == 0 && times)
 		rc = store_rollout_moves(s, a, p->run.id, 0, &moves, err);
 	vec_each(&p->rows, const struct rollout_node_row, r) {
 		const enum node_state state = rollout_state_parse(r->state);
@@ -158,14 +178,15 @@ static int load_nodes(struct store *s, struct arena *a, struct rollout_past *p, 
 		p->counts[state]++;
 		p->last_stage = r->stage > p->last_stage ? r->stage : p->last_stage;
 	}
-	sum_times(p, &moves);
+	if (times)
+		sum_times(p, &moves);
 	vec_sort(&p->nodes, compare_nodes);
 	vec_done(&moves);
 	return rc;
 }
 
 int rollout_past_load(struct store *s, struct arena *a, const struct run_row *run, int64_t now,
-	struct rollout_past *out, struct err *err)
+	bool times, struct rollout_past *out, struct err *err)
 {
 	const char *asked;
 	int rc;
@@ -178,7 +199,7 @@ int rollout_past_load(struct store *s, struct arena *a, const struct run_row *ru
 	if (rc < 0)
 		return rc;
 	read_order(a, out);
-	return load_nodes(s, a, out, err);
+	return load_nodes(s, a, times, out, err);
 }
 
 void rollout_past_done(struct rollout_past *p)
@@ -323,8 +344,8 @@ void rollout_add_standing(struct buf *out, enum text_lang lang, const struct run
 		buf_add_text(out, text_state(lang, run->state));
 	buf_add_text(out, ", ");
 	TEXT_FILL(out, lang, TEXT_RO_DONE_OF, done, of);
-	for (unsigned s = STATE_DONE + 1; s < STATE_N; s++)
-		if (counts[s] > 0)
+	for (unsigned s = 0; s < STATE_N; s++)
+		if (counts[s] > 0 && (s > STATE_DONE || (s == STATE_ELIGIBLE && !open)))
 			buf_addf(out, ", %u %s", counts[s],
 				rollout_state_word(lang, (enum node_state)s));
 }

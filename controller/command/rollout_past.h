@@ -30,9 +30,14 @@ struct rollout_past {
 	bool driven;         /* a process has its lock */
 };
 
-/* E_NOTFOUND: the run is no rollout. Texts live in a. now: wall ns. */
+/*
+ * E_NOTFOUND: the run is no rollout. Texts live in a. now: wall ns. times: how long nodes were in
+ * their states is wanted; for that all moves are read.
+ */
 int rollout_past_load(struct store *s, struct arena *a, const struct run_row *run, int64_t now,
-	struct rollout_past *out, struct err *err);
+	bool times, struct rollout_past *out, struct err *err);
+/* By the id of a node; "?" for one that is not of it. */
+const char *rollout_past_name(const struct rollout_past *p, int64_t node);
 void rollout_past_done(struct rollout_past *p);
 /* E_NOTFOUND names the nearest. */
 int rollout_past_find(const struct rollout_past *p, const char *name, const struct past_node **out,
@@ -45,14 +50,17 @@ int rollout_past_param(
 unsigned rollout_past_at_rest(const struct rollout_past *p);
 /* It has an end: done, failed, cancelled. */
 bool rollout_past_is_over(const struct rollout_past *p);
-/* A person is needed: it failed, or was left out. */
+/* A person is needed: it failed, or was not changed though it should have been. */
 bool rollout_past_is_bad(enum node_state state);
+/* The rollout ended before its turn came. */
+bool rollout_past_left_out(const struct rollout_past *p, enum node_state state);
 enum node_state rollout_state_parse(const char *word);
 
 /* "rebooting", "перезапуск". */
 const char *rollout_state_word(enum text_lang lang, enum node_state state);
 /* A sentence on what the state means for the node. */
-const char *rollout_state_means(enum text_lang lang, enum node_state state);
+const char *rollout_state_means(
+	enum text_lang lang, const struct rollout_past *p, enum node_state state);
 /* "canaries", "wave 2" */
 void rollout_add_stage(struct buf *out, enum text_lang lang, unsigned stage);
 /* "running", "paused: two failed alike", "failed" */

@@ -223,6 +223,26 @@ static void add_bad_order(struct remedies *r)
 			arena_printf(r->a, "stoika run show %s", bad->run));
 }
 
+/* What kept it, when it was let go again. */
+static void add_holders(struct remedies *r)
+{
+	const struct rollout_fence *f = &r->g->p->policy.fence;
+	AUTO_BUF line = {0};
+
+	if (r->g->n->state != STATE_RELEASED)
+		return;
+	if (r->g->seen[STATE_DRAINED]) {
+		add_ssh(r, TEXT_RO_DO_LOOK, TEXT_RO_W_HOLDERS, "fuser -v /dev/nvidia*");
+		return;
+	}
+	if (f->by != FENCE_SLURM)
+		return;
+	buf_init(&line, COMMAND_MAX);
+	add_words(&line, f->prefix);
+	buf_addf(&line, "squeue -w %s", name_of(r));
+	add(r, TEXT_RO_DO_LOOK, TEXT_RO_W_JOBS, arena_text(r->a, buf_str(&line)));
+}
+
 static void add_looks(struct remedies *r)
 {
 	add_files(r);
@@ -235,6 +255,9 @@ static void add_looks(struct remedies *r)
 		add_ssh(r, TEXT_RO_DO_LOOK, TEXT_RO_W_UNITS, "systemctl --failed; dpkg --audit");
 		add_ssh(r, TEXT_RO_DO_LOOK, TEXT_RO_W_KERNEL, "journalctl -k -b -p warning");
 	}
+	add_holders(r);
+	if (r->g->n->state == STATE_QUARANTINED && strstr(r->g->p->recipes, "nvidia"))
+		add_ssh(r, TEXT_RO_DO_LOOK, TEXT_RO_W_REPORT, "nvidia-bug-report.sh");
 	add_scheduler(r, TEXT_RO_DO_LOOK, TEXT_RO_W_SCHED, false);
 }
 
@@ -293,6 +316,11 @@ size_t rollout_remedies(
 	struct remedies r = {g, a, out, 0};
 	const enum node_state s = g->n->state;
 
+	if (rollout_past_left_out(g->p, s)) {
+		add_scheduler(&r, TEXT_RO_DO_LOOK, TEXT_RO_W_SCHED, false);
+		retry_by_rollout(&r);
+		return r.n;
+	}
 	if (!rollout_past_is_bad(s))
 		return 0;
 	add_looks(&r);

@@ -61,15 +61,6 @@ static void add_move_json(struct buf *out, const char *node, const struct rollou
 	buf_add_char(out, '\n');
 }
 
-static const char *name_of(const struct rollout_past *p, int64_t node)
-{
-	vec_each(&p->rows, const struct rollout_node_row, r)
-		if (r->node == node)
-			return r->name;
-	return "?";
-}
-
-/* Rows are by id, which mostly is the order of moves as well: the last place is tried first. */
 static int print_moves(
 	struct watch *w, struct arena *a, const struct rollout_past *p, struct err *err)
 {
@@ -83,9 +74,9 @@ static int print_moves(
 		if (!*m->event)
 			continue; /* it was put into the rollout */
 		if (w->opts->json)
-			add_move_json(&text, name_of(p, m->node), m);
+			add_move_json(&text, rollout_past_name(p, m->node), m);
 		else
-			rollout_watch_move(&text, w->opts->lang, name_of(p, m->node), m);
+			rollout_watch_move(&text, w->opts->lang, rollout_past_name(p, m->node), m);
 	}
 	if (rc == 0 && w->opts->json)
 		session_print(&text);
@@ -179,7 +170,7 @@ static int turn(struct watch *w, struct arena *a, int *code, struct err *err)
 	int rc = store_run_find(w->store, a, w->run, &r, err);
 
 	if (rc == 0)
-		rc = rollout_past_load(w->store, a, &r, clock_wall(), &p, err);
+		rc = rollout_past_load(w->store, a, &r, clock_wall(), false, &p, err);
 	if (rc == 0 && w->opts->width == 0) {
 		rc = print_moves(w, a, &p, err);
 		if (rc == 0)

@@ -223,7 +223,7 @@ static int show_rollout(
 	int rc = lang_opts(inv, &o, err);
 
 	if (rc == 0)
-		rc = rollout_past_load(s, inv->arena, r, clock_wall(), &p, err);
+		rc = rollout_past_load(s, inv->arena, r, clock_wall(), true, &p, err);
 	if (rc == 0 && option_get(inv, "param"))
 		rc = print_param(inv, &p, err);
 	else if (rc == 0 && option_get(inv, "node"))

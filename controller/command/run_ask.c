@@ -105,7 +105,7 @@ static int run_ask(const struct invocation *inv, const char *asked)
 	if (rc == 0 && strcmp(r.mode, "rollout") != 0)
 		rc = no_rollout(&r, &err);
 	if (rc == 0)
-		rc = rollout_past_load(s, inv->arena, &r, clock_wall(), &p, &err);
+		rc = rollout_past_load(s, inv->arena, &r, clock_wall(), false, &p, &err);
 	if (rc == 0)
 		rc = judge(inv, &p, asked, &err);
 	if (rc == 0)

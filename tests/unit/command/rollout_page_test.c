@@ -241,7 +241,8 @@ static void load(struct shown *v, const char *db)
 	assert_int_equal(store_open(path, STORE_CREATE, &v->s, NULL), 0);
 	put_all(v->s);
 	assert_int_equal(store_run_find(v->s, v->a, "roll-1", &r, &err), 0);
-	assert_int_equal(rollout_past_load(v->s, v->a, &r, BEGAN + 1200 * SECOND, &v->p, &err), 0);
+	assert_int_equal(
+		rollout_past_load(v->s, v->a, &r, BEGAN + 1200 * SECOND, true, &v->p, &err), 0);
 	v->p.driven = true;
 }
 
