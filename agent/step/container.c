@@ -185,9 +185,10 @@ static int read_args(
 	rc = engine_judge_pinned(w->image, err);
 	if (rc == 0)
 		rc = engine_find(env, json_get_str(args, "engine", NULL), &w->engine, err);
+	if (rc == 0)
+		rc = engine_program(env, w->engine, &w->program, err);
 	if (rc < 0)
 		return rc;
-	w->program = engine_program(env, w->engine);
 	w->ctr = str_ends(str_of(w->program), "/ctr");
 	return judge_words(w, err);
 }

@@ -24,29 +24,49 @@ const char *engine_name(enum engine e)
 	return e < ENGINE_NONE ? NAMES[e] : "none";
 }
 
-const char *engine_program(const struct step_env *env, enum engine e)
+int engine_program(const struct step_env *env, enum engine e, const char **out, struct err *err)
 {
 	struct stat st;
 
-	for (const char *const *p = PROGRAMS[e]; *p; p++)
-		if (fs_stat(env->root, *p, true, &st, NULL) == 0)
-			return *p;
-	return NULL;
+	for (const char *const *p = PROGRAMS[e]; *p; p++) {
+		const int rc = fs_stat(env->root, *p, true, &st, err);
+
+		*out = *p;
+		if (rc != -E_NOTFOUND)
+			return rc;
+	}
+	err_set(err, E_NOTFOUND, "this node has no %s", NAMES[e]);
+	return err_hint(err, "add a 'package' step that brings it before this one");
+}
+
+static int find_any(const struct step_env *env, enum engine *out, struct err *err)
+{
+	const char *program;
+
+	for (unsigned i = 0; i < ENGINE_NONE; i++) {
+		const int rc = engine_program(env, (enum engine)i, &program, err);
+
+		*out = (enum engine)i;
+		if (rc != -E_NOTFOUND)
+			return rc;
+	}
+	*out = ENGINE_NONE;
+	err_set(err, E_NOTFOUND, "this node has no docker, podman or containerd");
+	return err_hint(err, "add a 'package' step that brings it before this one");
 }
 
 int engine_find(const struct step_env *env, const char *name, enum engine *out, struct err *err)
 {
+	const char *program;
+
+	if (!name)
+		return find_any(env, out, err);
 	for (unsigned i = 0; i < ENGINE_NONE; i++) {
 		*out = (enum engine)i;
-		if (name ? strcmp(name, NAMES[i]) == 0 : engine_program(env, *out) != NULL)
-			break;
-		*out = ENGINE_NONE;
+		if (strcmp(name, NAMES[i]) == 0)
+			return engine_program(env, *out, &program, err);
 	}
-	if (*out != ENGINE_NONE && engine_program(env, *out))
-		return 0;
-	err_set(err, E_NOTFOUND, "this node has no %s",
-		name ? name : "docker, podman or containerd");
-	return err_hint(err, "add a 'package' step that brings it before this one");
+	return err_set(err, E_SCHEMA, "'%.40s' is no container engine known here", name);
 }
 
 bool engine_is_digest(const char *s)
@@ -125,12 +145,13 @@ static void podman_name(const json_t *root, const char *name, char out[static 72
 static int ask(
 	struct step_env *env, enum engine e, const char *name, char out[static 72], struct err *err)
 {
-	const char *const argv[] = {
-		engine_program(env, e), "image", "inspect", "--format", "{{.Id}}", name, NULL};
+	const char *argv[] = {NULL, "image", "inspect", "--format", "{{.Id}}", name, NULL};
 	struct proc_result res;
 	struct str line;
-	int rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
+	int rc = engine_program(env, e, &argv[0], err);
 
+	if (rc == 0)
+		rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
 	if (rc < 0)
 		return rc;
 	line = str_trim(buf_str(&res.out));
@@ -146,14 +167,18 @@ static int ask(
 static int ask_containerd(
 	struct step_env *env, const char *name, char out[static 72], struct err *err)
 {
-	const char *program = engine_program(env, ENGINE_CONTAINERD);
-	const bool ctr = program && str_ends(str_of(program), "/ctr");
-	const char *const argv[] = {program, "--namespace", ENGINE_NAMESPACE,
-		ctr ? "images" : "image", "list", ctr ? NULL : "--no-trunc", NULL};
+	const char *argv[] = {
+		NULL, "--namespace", ENGINE_NAMESPACE, "image", "list", "--no-trunc", NULL};
 	struct str rest, line, full;
 	struct proc_result res;
-	int rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
+	int rc = engine_program(env, ENGINE_CONTAINERD, &argv[0], err);
 
+	if (rc == 0 && str_ends(str_of(argv[0]), "/ctr")) {
+		argv[3] = "images";
+		argv[5] = NULL;
+	}
+	if (rc == 0)
+		rc = tool_run(env, argv, NULL, TOOL_TIMEOUT, &res, err);
 	if (rc < 0)
 		return rc;
 	rest = buf_str(&res.out);

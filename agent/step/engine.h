@@ -26,8 +26,8 @@ struct image_id {
 const char *engine_name(enum engine e);
 /* name NULL: the first that is installed; E_NOTFOUND with a hint. */
 int engine_find(const struct step_env *env, const char *name, enum engine *out, struct err *err);
-/* Its program: "/usr/bin/docker"; nerdctl or ctr for containerd. NULL: not installed. */
-const char *engine_program(const struct step_env *env, enum engine e);
+/* Its program: "/usr/bin/docker"; nerdctl or ctr for containerd. E_NOTFOUND with a hint. */
+int engine_program(const struct step_env *env, enum engine e, const char **out, struct err *err);
 /* The digest of the image that name leads to ("sha256:HEX"), "" when there is none. */
 int engine_image_of(struct step_env *env, enum engine e, const char *name, char out[static 72],
 	struct err *err);

@@ -169,8 +169,12 @@ static int run(const struct step_env *env, const char *const *argv, struct err *
 /* file: a path that the engine's program can open. */
 static int load(struct step_env *env, const struct wish *w, const char *file, struct err *err)
 {
-	const char *program = engine_program(env, w->engine);
-	const bool ctr = w->engine == ENGINE_CONTAINERD && str_ends(str_of(program), "/ctr");
+	const char *program;
+	int rc = engine_program(env, w->engine, &program, err);
+
+	if (rc < 0)
+		return rc;
+
 	const char *const plain[] = {program, "load", "--input", file, NULL};
 	const char *const nerdctl[] = {
 		program, "--namespace", ENGINE_NAMESPACE, "load", "--input", file, NULL};
@@ -179,28 +183,36 @@ static int load(struct step_env *env, const struct wish *w, const char *file, st
 
 	if (w->engine != ENGINE_CONTAINERD)
 		return run(env, plain, err);
-	return run(env, ctr ? by_ctr : nerdctl, err);
+	return run(env, str_ends(str_of(program), "/ctr") ? by_ctr : nerdctl, err);
 }
 
 static int tag(struct step_env *env, const struct wish *w, const char *digest, struct err *err)
 {
-	const char *program = engine_program(env, w->engine);
+	const char *program;
+	int rc = engine_program(env, w->engine, &program, err);
+
+	if (rc < 0)
+		return rc;
+	/* podman knows images by the digits alone */
+	if (w->engine == ENGINE_PODMAN)
+		digest += strlen("sha256:");
+
 	const char *const plain[] = {program, "tag", digest, w->name, NULL};
 	const char *const nerdctl[] = {
 		program, "--namespace", ENGINE_NAMESPACE, "tag", digest, w->name, NULL};
 
-	/* podman knows images by the digits alone */
-	if (w->engine == ENGINE_PODMAN)
-		digest += strlen("sha256:");
-	if (w->engine == ENGINE_PODMAN)
-		return run(env, (const char *const[]){program, "tag", digest, w->name, NULL}, err);
 	return run(env, w->engine == ENGINE_CONTAINERD ? nerdctl : plain, err);
 }
 
 static int remove_name(struct step_env *env, enum engine e, const char *name, struct err *err)
 {
-	const char *program = engine_program(env, e);
-	const bool ctr = e == ENGINE_CONTAINERD && str_ends(str_of(program), "/ctr");
+	const char *program;
+	int rc = engine_program(env, e, &program, err);
+
+	if (rc < 0)
+		return rc;
+
+	const bool ctr = str_ends(str_of(program), "/ctr");
 	const char *const plain[] = {program, "rmi", name, NULL};
 	const char *const spaced[] = {program, "--namespace", ENGINE_NAMESPACE,
 		ctr ? "images" : "image", "rm", name, NULL};
