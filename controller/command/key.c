@@ -3,7 +3,7 @@
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
-#include "controller/fleet/rotate.h"
+#include "controller/fleet/rotate_ssh.h"
 #include "controller/ssh/link.h"
 #include "inventory/store/order.h"
 
@@ -44,6 +44,29 @@ static void show_text(const struct keys *k, const struct key_moves *moves, struc
 			moves->n, moves->n == 1 ? "" : "s");
 }
 
+/* How far a replacement of the SSH key is. */
+static int show_ssh(const struct invocation *inv, const char *db, json_t *doc, struct buf *text,
+	struct err *err)
+{
+	struct link_key *next = NULL;
+	char old[KEYS_SSH_TEXT];
+	const int rc = keys_ssh_next(db, false, &next, old, err);
+
+	if (rc == 0 && inv->json) {
+		json_put_str(doc, "ssh_new", next ? link_key_public(next) : NULL);
+	} else if (rc == 0 && next) {
+		buf_addf(text, "%-9s %s\n", "ssh new", link_key_public(next));
+		buf_add_text(
+			text, "the SSH key is being replaced: stoika key rotate --ssh goes on\n");
+	} else if (rc == 0 && *old) {
+		buf_add_text(text,
+			"the old SSH key's line is still on some nodes: stoika key rotate "
+			"--ssh goes on\n");
+	}
+	link_key_free(next);
+	return rc;
+}
+
 static int run_show(struct invocation *inv)
 {
 	struct store *s = NULL;
@@ -64,11 +87,15 @@ static int run_show(struct invocation *inv)
 		if (k.next)
 			put_key(doc, "new", k.next);
 		json_put_str(doc, "ssh", link_key_public(k.ssh));
-		session_print_json(doc);
 	} else if (rc == 0) {
 		show_text(&k, &moves, &text);
-		session_print(&text);
 	}
+	if (rc == 0)
+		rc = show_ssh(inv, store_path(s), doc, &text, &err);
+	if (rc == 0 && inv->json)
+		session_print_json(doc);
+	else if (rc == 0)
+		session_print(&text);
 	vec_done(&moves);
 	keys_done(&k);
 	store_close(s);
@@ -125,6 +152,63 @@ static int rotate(const struct invocation *inv, struct store *s, const struct no
 	return out.left == 0 ? EXIT_OK : EXIT_SOME;
 }
 
+static void print_ssh_outcome(const struct rotate_ssh_outcome *out)
+{
+	if (!out->in_use)
+		printf("%u of %u nodes let the new SSH key in; the old one stays in use until the "
+		       "others do\n"
+		       "again when they are back: stoika key rotate --ssh\n"
+		       "without them (they will need 'agent install'): stoika key rotate --ssh "
+		       "--forget NODES\n",
+			out->let_in, out->let_in + out->left);
+	else if (out->old_lines > 0)
+		printf("the new SSH key is in use and the old one is destroyed; its line, which lets "
+		       "nobody in any more, is still on %u node%s\n"
+		       "again when they are back: stoika key rotate --ssh\n",
+			out->old_lines, out->old_lines == 1 ? "" : "s");
+	else
+		printf("the new SSH key is in use; the old one is destroyed, and gone from all %u "
+		       "nodes\n",
+			out->let_in);
+}
+
+static void print_ssh_json(const struct rotate_ssh_outcome *out)
+{
+	AUTO_JSON doc = json_object();
+
+	json_put_str(doc, "key", out->key);
+	json_put_int(doc, "let_in", out->let_in);
+	json_put_int(doc, "left", out->left);
+	json_put_bool(doc, "in_use", out->in_use);
+	json_put_int(doc, "old_lines", out->old_lines);
+	json_put_bool(doc, "done", out->in_use && out->old_lines == 0);
+	session_print_json(doc);
+}
+
+static int rotate_ssh(const struct invocation *inv, struct store *s, const struct node_rows *rows,
+	const struct node_refs *forget, struct err *err)
+{
+	struct node_refs none = VEC_INIT;
+	struct run_view *view = run_view_new(ORDER_APPLY, forget ? forget : &none, inv->json);
+	const struct rotate_opts o = {
+		.by = session_user(inv),
+		.forget = forget,
+		.ctx = view,
+		.done = inv->json ? NULL : run_view_done,
+	};
+	struct rotate_ssh_outcome out;
+	const int rc = rotate_ssh_run(s, rows, &o, &out, err);
+
+	run_view_free(view);
+	if (rc < 0)
+		return -1;
+	if (inv->json)
+		print_ssh_json(&out);
+	else
+		print_ssh_outcome(&out);
+	return out.in_use && out.old_lines == 0 ? EXIT_OK : EXIT_SOME;
+}
+
 static int run_rotate(struct invocation *inv)
 {
 	const char *names = option_get(inv, "forget");
@@ -140,7 +224,8 @@ static int run_rotate(struct invocation *inv)
 	if (rc == 0 && names)
 		rc = range_resolve(names, &rows, &forget, &err);
 	if (rc == 0)
-		code = rotate(inv, s, &rows, names ? &forget : NULL, &err);
+		code = (option_get(inv, "ssh") ? rotate_ssh : rotate)(
+			inv, s, &rows, names ? &forget : NULL, &err);
 	vec_done(&forget);
 	vec_done(&rows);
 	store_close(s);
@@ -155,6 +240,7 @@ const struct command COMMAND_KEY_SHOW = {
 };
 
 static const struct option ROTATE_OPTIONS[] = {
+	{"ssh", 0, NULL, "the SSH key instead of the signing key", false},
 	{"forget", 0, "NODES", "do not wait for these; they will need 'agent install'", false},
 	{0},
 };
@@ -162,11 +248,13 @@ static const struct option ROTATE_OPTIONS[] = {
 const struct command COMMAND_KEY_ROTATE = {
 	.name = "key rotate",
 	.args = "",
-	.summary = "give all nodes a new signing key to obey, then destroy the old one",
+	.summary = "give all nodes a new key, then destroy the old one",
 	.about =
 		"Each node is told under the key it obeyed so far. Until all nodes with an agent have\n"
 		"moved, both keys are kept and each node is answered with its own, so that work goes\n"
-		"on meanwhile; the same command goes on where it was stopped or killed.\n",
+		"on meanwhile; the same command goes on where it was stopped or killed. With --ssh the\n"
+		"new key's line is added on each node and proven by a login; when all let it in, it is\n"
+		"used, the old key is destroyed, and its line taken away by the new one.\n",
 	.options = ROTATE_OPTIONS,
 	.run = run_rotate,
 };

@@ -4,6 +4,7 @@
 #include "agent/base/mem.h"
 #include "agent/base/sign.h"
 #include "controller/fleet/fleet_priv.h"
+#include "controller/ssh/link.h"
 #include "inventory/store/order.h"
 
 #include <stdlib.h>
@@ -127,11 +128,27 @@ static int settle(struct rotation *r, struct err *err)
 	return rc;
 }
 
+/* Both mark the nodes that are done, each for itself. */
+static int judge_alone(const char *db, struct err *err)
+{
+	struct link_key *next = NULL;
+	char old[KEYS_SSH_TEXT];
+	const int rc = keys_ssh_next(db, false, &next, old, err);
+
+	if (rc < 0 || (!next && !*old))
+		return rc;
+	link_key_free(next);
+	err_set(err, E_STATE, "the SSH key is being replaced");
+	return err_hint(err, "finish that first: stoika key rotate --ssh");
+}
+
 static int rotate(struct rotation *r, const struct node_rows *all, struct err *err)
 {
 	const char *db = store_path(r->store);
-	int rc = keys_next_make(db, err);
+	int rc = judge_alone(db, err);
 
+	if (rc == 0)
+		rc = keys_next_make(db, err);
 	if (rc == 0)
 		rc = keys_load(db, &r->keys, err);
 	if (rc < 0)

@@ -100,6 +100,68 @@ TEST(an_old_key_is_destroyed_first)
 	assert_string_equal(text, "");
 }
 
+static void make_file(const char *name, const char *text)
+{
+	const int fd = open(key_path(name), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+
+	assert_true(fd >= 0);
+	assert_int_equal(write(fd, text, strlen(text)), strlen(text));
+	close(fd);
+}
+
+/* Killed between any two steps of putting the new SSH key in place, it is gone on with. */
+TEST(ssh_key_is_replaced_whatever_was_done)
+{
+	static const struct {
+		const char *name; /* taken away from the state before, or made */
+		bool old_key, old_public;
+	} killed[] = {{NULL, false, false}, {"ssh.old", true, false}, {"ssh.new", true, true}};
+
+	for (size_t i = 0; i < sizeof killed / sizeof *killed; i++) {
+		struct link_key *next = NULL;
+		char old[KEYS_SSH_TEXT], wanted[KEYS_SSH_TEXT], was[KEYS_SSH_TEXT];
+		struct keys k = {0};
+		struct err err = {0};
+
+		unlink(key_path("sign")); /* another test broke it */
+		unlink(key_path("ssh"));
+		unlink(key_path("ssh.pub"));
+		assert_int_equal(keys_make(db_path(), &err), 0);
+		assert_int_equal(keys_load(db_path(), &k, &err), 0);
+		snprintf(was, sizeof was, "%s stoika", link_key_public(k.ssh));
+		keys_done(&k);
+		assert_int_equal(keys_ssh_next(db_path(), true, &next, old, &err), 0);
+		assert_non_null(next);
+		assert_string_equal(old, "");
+		snprintf(wanted, sizeof wanted, "%s", link_key_public(next));
+		link_key_free(next);
+		if (killed[i].old_public)
+			make_file("ssh.old.pub", was);
+		if (killed[i].old_key) {
+			char from[200];
+
+			snprintf(from, sizeof from, "%s", key_path("ssh"));
+			assert_int_equal(link(from, key_path("ssh.old")), 0);
+		}
+		if (killed[i].name && strcmp(killed[i].name, "ssh.new") == 0) {
+			char from[200];
+
+			snprintf(from, sizeof from, "%s", key_path("ssh.new"));
+			assert_int_equal(rename(from, key_path("ssh")), 0);
+		}
+		assert_int_equal(keys_ssh_settle(db_path(), &err), 0);
+		assert_int_equal(keys_ssh_next(db_path(), false, &next, old, &err), 0);
+		assert_null(next);
+		assert_string_equal(old, was);
+		assert_int_equal(keys_load(db_path(), &k, &err), 0);
+		assert_string_equal(link_key_public(k.ssh), wanted);
+		keys_done(&k);
+		assert_int_equal(access(key_path("ssh.old"), F_OK), -1);
+		assert_int_equal(access(key_path("ssh.new.pub"), F_OK), -1);
+		assert_int_equal(keys_ssh_forget(db_path(), &err), 0);
+	}
+}
+
 TEST(paths)
 {
 	struct arena *a = arena_new();
