@@ -356,7 +356,8 @@ static void take_counts(struct task *t, const json_t *m)
 	memcpy(t->last_hash, a->plan_hash, sizeof t->last_hash);
 }
 
-/* Of a run that is followed: its end is yet to come, after a restart that somebody else is to do. */
+/* Of a run that is followed: its end is yet to come, after a restart that somebody else is to do.
+ */
 static int await_restart(struct task *t, struct err *err)
 {
 	if (!t->rebooting && !t->follow)
