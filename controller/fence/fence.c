@@ -317,12 +317,17 @@ json_t *fence_memory(const struct fence *f, size_t node)
 
 /* --- what is to be done next --- */
 
+static bool is_to_close(const struct fence_node *n)
+{
+	return n->want == WANT_CLOSED || n->want == WANT_REBOOT;
+}
+
 /* Closed by us and somebody has opened it, or somebody else's now: said once it is seen. */
 static void follow_owner(struct fence_node *n, int64_t now)
 {
 	const struct fence_view *v = &n->view;
 	n->was_ours = n->was_ours || v->ours;
-	n->reopened = v->state == FENCE_OPEN && n->was_ours && n->want != WANT_OPEN;
+	n->reopened = v->state == FENCE_OPEN && n->was_ours && is_to_close(n);
 	if (v->state == FENCE_OPEN) {
 		n->opened = false;
 		n->told[0] = 0;
@@ -343,14 +348,12 @@ static bool is_awaited(const struct fence_node *n)
 	return n->want == WANT_CLOSED && !fence_is_closed(v) && !fence_is_foreign(v);
 }
 
-/* What keeps it from what is wanted of it, as far as the view tells. */
-static void explain(const struct fence *f, struct fence_node *n, int64_t now)
+/* What keeps it from what is wanted of it, as far as the view tells; false: nothing does. */
+static bool say_obstacle(const struct fence *f, struct fence_node *n, int64_t now)
 {
 	const struct fence_view *v = &n->view;
-	const bool closing = n->want == WANT_CLOSED || n->want == WANT_REBOOT;
-	if (n->want == WANT_NOTHING || v->state == FENCE_UNASKED) {
-		no_trouble(n);
-	} else if (v->state == FENCE_ABSENT) {
+	const bool closing = is_to_close(n);
+	if (v->state == FENCE_ABSENT) {
 		fence_trouble(n, now, "%s knows no node '%s'%s%s", f->ops->name, n->name,
 			n->near[0] ? ", but " : "", v->reason);
 	} else if (closing && n->must_not) {
@@ -363,12 +366,21 @@ static void explain(const struct fence *f, struct fence_node *n, int64_t now)
 		fence_trouble(n, now, "its jobs in a reservation are left alone: %u", n->reserved);
 	} else if (n->want == WANT_REBOOT && !f->can_reboot && f->knows_about) {
 		fence_trouble(n, now, "%s cannot restart nodes here", f->ops->name);
-	} else if (!is_awaited(n)) {
-		n->failures = 0;
-		no_trouble(n);
-	} else if (!n->failures && !n->reopened) {
-		no_trouble(n);
+	} else {
+		return false;
 	}
+	return true;
+}
+
+static void explain(const struct fence *f, struct fence_node *n, int64_t now)
+{
+	const bool asked = n->want != WANT_NOTHING && n->view.state != FENCE_UNASKED;
+	if (asked && say_obstacle(f, n, now))
+		return;
+	if (!is_awaited(n))
+		n->failures = 0;
+	if (!n->failures && !n->reopened)
+		no_trouble(n);
 }
 
 /* Other words than those the scheduler shows; told once, for it may have its own way to put them.
@@ -401,7 +413,7 @@ static enum fence_act act_of(const struct fence *f, const struct fence_node *n, 
 	if (v->state == FENCE_UNASKED || v->state == FENCE_ABSENT || v->at < n->acted ||
 		now < n->retry_at)
 		return ACT_NONE;
-	if (n->want == WANT_CLOSED || n->want == WANT_REBOOT)
+	if (is_to_close(n))
 		return act_to_close(f, n);
 	if (n->want != WANT_OPEN || !v->ours || n->opened)
 		return ACT_NONE;

@@ -96,7 +96,7 @@ static int spawn(struct program *p, const char *path, const char *const *argv,
 {
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
-	const union vector args = {argv}, vars = {env};
+	union vector args = {argv}, vars = {env};
 	posix_spawn_file_actions_init(&fa);
 	posix_spawnattr_init(&at);
 	int sys = fill(give, &fa, &at);
