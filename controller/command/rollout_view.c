@@ -14,7 +14,7 @@
 #define REASON_MAX 480
 
 struct view_node {
-	const struct node_row *row;
+	struct node_row row; /* its id and name: the rollout's own rows go before the view does */
 	enum node_state state;
 	char *reason, *hint;
 };
@@ -25,6 +25,7 @@ struct rollout_view {
 	int width;
 	int64_t began;
 	char run[64];
+	struct arena *arena;
 	struct vec(struct view_node) nodes;
 	struct vec(size_t) slots; /* by node id: index plus one */
 };
@@ -36,6 +37,7 @@ struct rollout_view *rollout_view_new(bool json)
 	v->json = json;
 	v->terminal = !json && isatty(STDERR_FILENO);
 	v->began = clock_mono();
+	v->arena = arena_new();
 	return v;
 }
 
@@ -49,6 +51,7 @@ void rollout_view_free(struct rollout_view *v)
 	}
 	vec_done(&v->nodes);
 	vec_done(&v->slots);
+	arena_free(v->arena);
 	free(v);
 }
 
@@ -88,8 +91,10 @@ void rollout_view_began(struct rollout_view *v, const char *run, const struct no
 		const int len = (int)strlen(nodes->at[i]->name);
 
 		put_slot(v, nodes->at[i]->id, v->nodes.n);
-		*vec_push(&v->nodes) =
-			(struct view_node){.row = nodes->at[i], .state = drive_state(d, i)};
+		*vec_push(&v->nodes) = (struct view_node){
+			.row = {.id = nodes->at[i]->id,
+				.name = arena_strdup(v->arena, nodes->at[i]->name)},
+			.state = drive_state(d, i)};
 		v->width = len > v->width ? len : v->width;
 	}
 	if (v->json)
@@ -113,7 +118,7 @@ static void fold_state(const struct rollout_view *v, enum node_state s, struct b
 
 	vec_each(&v->nodes, const struct view_node, n)
 		if (n->state == s)
-			*vec_push(&refs) = n->row;
+			*vec_push(&refs) = &n->row;
 	range_fold(&refs, out);
 	vec_done(&refs);
 }
@@ -225,7 +230,7 @@ static void move_lines(const struct rollout_view *v, const struct view_node *n, 
 	char at[24];
 
 	clock_format(clock_wall(), at);
-	buf_addf(out, "%s  %-*s  %-11s", at, v->width, n->row->name, NODE_STATES[n->state]);
+	buf_addf(out, "%s  %-*s  %-11s", at, v->width, n->row.name, NODE_STATES[n->state]);
 	if (n->reason)
 		buf_addf(out, "  %.*s", REASON_MAX, n->reason);
 	buf_add_char(out, '\n');
@@ -277,7 +282,7 @@ static void group_lines(const struct rollout_view *v, size_t first, struct buf *
 	buf_init(&who, TEXT_MAX);
 	for (size_t i = first; i < v->nodes.n; i++)
 		if (is_alike(&v->nodes.at[i], n))
-			*vec_push(&refs) = v->nodes.at[i].row;
+			*vec_push(&refs) = &v->nodes.at[i].row;
 	range_fold(&refs, &who);
 	buf_addf(out, "%-11s %5zu  %s\n", NODE_STATES[n->state], refs.n, buf_text(&who));
 	if (n->reason && n->state != STATE_DONE)
@@ -352,7 +357,7 @@ static void print_json(const struct rollout_view *v, const struct rollout_outcom
 	vec_each(&v->nodes, const struct view_node, n) {
 		json_t *one = json_object();
 
-		json_put_str(one, "node", n->row->name);
+		json_put_str(one, "node", n->row.name);
 		json_put_str(one, "state", NODE_STATES[n->state]);
 		json_put_str(one, "reason", n->reason ? n->reason : "");
 		json_put_str(one, "hint", n->hint ? n->hint : "");

@@ -1,0 +1,67 @@
+#!/bin/sh
+# A rollout without a scheduler over real nodes: waves, a restart, a failure that is taken back, kill -9 of the driver,
+# the daemon that drives on, and a second rollout that changes nothing.
+# shellcheck disable=SC1091,SC2154 # check.sh is found from where this stands, and sets STOIKA
+TOP=$(cd "$(dirname "$0")/../.." && pwd)
+. "$TOP/tests/check.sh"
+. "$TOP/tests/e2e/lab.sh"
+
+lab_start 3 --names n1,n2,n3
+
+mkdir -p recipes/two/files
+cat > recipes/two/recipe.yaml <<'X2'
+recipe: two
+params:
+  set: {type: text, default: A}
+  wait: {type: text, default: "0.2"}
+steps:
+  - file: {path: /srv/set, content: "{{ params.set }}\n"}
+  - command:
+      shell: "sleep {{ params.wait }}; cp /srv/set /srv/loaded; echo yes >> /srv/loaded.{{ params.set }}"
+      creates: "/srv/loaded.{{ params.set }}"
+check:
+  - name: the set is a good one
+    expect: not exists('/srv/bad')
+X2
+printf 'rollout: plain\ncanary: {count: 0}\nwaves: [1, 100%%]\nmax_unavailable: 2\nbudgets: {}\nretry: 0\n' > p.yaml
+
+expect 0 stoika apply recipes/two all --rollout p.yaml --yes
+says 'policy .plain., 3 nodes'
+says '3 of 3 done'
+ok 'all nodes have the set' sh -c 'for n in n1 n2 n3; do "$0" exec $n cat /srv/set; done | sort | uniq -c | grep -q "3 A"' "$TOP/tests/lab/lab"
+
+expect 0 stoika apply recipes/two all --rollout p.yaml --yes --json
+ok 'a second one changes nothing' jq -e '.counts == {"done": 3}' "$CHECK_DIR/out"
+
+# a validator that fails: what it changed is taken back, the others are not begun with
+on n1 touch /srv/bad
+expect 1 stoika apply recipes/two all --rollout p.yaml --yes --set set=B --on-failure rollback
+says '^undone .* n1'
+says 'the set is a good one'
+ok 'it is as it was' [ "$(on n1 cat /srv/set)" = A ]
+on n1 rm /srv/bad
+
+# kill -9 of the driver while nodes are at work, and another one goes on
+lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=B --set wait=4 > killed 2>&1
+expect 0 stoika run resume last
+says '3 of 3 done'
+for n in n1 n2 n3; do
+	ok "$n has the set" [ "$(on $n cat /srv/loaded)" = B ]
+	ok "$n was told once" [ "$(on $n sh -c 'wc -l < /srv/loaded.B')" = 1 ]
+done
+expect 3 stoika run resume last
+warns 'has come to its end: done'
+
+# the daemon drives on
+lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=C --set wait=4 > killed 2>&1
+lab ctl timeout 60 "$STOIKA" serve > served 2>&1 &
+serve=$!
+for _ in $(seq 40); do
+	sleep 1
+	stoika run list --json > list 2> /dev/null
+	! jq -e '.[0].state == "done"' list > /dev/null || break
+done
+ok 'the daemon drove it on' jq -e '.[0].state == "done"' list
+kill $serve
+wait $serve
+ok 'it says so' grep -q driven served
