@@ -9,7 +9,10 @@
 
 bool world_has_fence(const struct world *w, size_t i)
 {
-	return w->fence && fence_look(w->fence, i)->state != FENCE_ABSENT;
+	const struct fence_view *v = w->fence ? fence_look(w->fence, i) : NULL;
+
+	/* absent for a reason: it has the node by another name */
+	return v && (v->state != FENCE_ABSENT || *v->reason);
 }
 
 static void want(struct world *w, size_t i, enum fence_want what, const char *why)

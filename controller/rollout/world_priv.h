@@ -66,6 +66,11 @@ struct world_node {
 	char *waits;                              /* as last written */
 };
 
+struct told_move {
+	struct drive_move move;
+	char *why, *hint;
+};
+
 struct world {
 	struct store *store;
 	const struct keys *keys;
@@ -84,9 +89,9 @@ struct world {
 	struct world_node *at;
 	size_t n;
 	struct vec(size_t) busy; /* nodes with something under way; may hold a node no more so */
-	struct vec(struct drive_move) moved; /* of this turn; told when committed */
-	struct program cycle;                /* power cycles, one at a time */
-	size_t cycled;                       /* whose it is */
+	struct vec(struct told_move) moved; /* of this turn; told when committed */
+	struct program cycle;               /* power cycles, one at a time */
+	size_t cycled;                      /* whose it is */
 	int64_t now, wall, began, turned, looked, written;
 	bool heard; /* the scheduler, once */
 	size_t write_next;

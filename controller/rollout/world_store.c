@@ -55,6 +55,31 @@ static void keep_memory(struct world *w, size_t i)
 	keep(&w->at[i].memory, buf_text(&text));
 }
 
+/* To be told of when it is committed. */
+static void note_moved(struct world *w, const struct drive_move *m)
+{
+	struct told_move *t;
+
+	if (!w->opts->moved || m->from == m->to)
+		return;
+	t = vec_push(&w->moved);
+	t->move = *m;
+	keep(&t->why, m->word.why);
+	keep(&t->hint, m->word.hint);
+}
+
+static void tell_moved(struct world *w, bool committed)
+{
+	vec_each(&w->moved, struct told_move, t) {
+		t->move.word = (struct drive_word){t->why, t->hint, NULL};
+		if (committed)
+			w->opts->moved(w->opts->ctx, w->refs.at[t->move.node], &t->move);
+		free(t->why);
+		free(t->hint);
+	}
+	w->moved.n = 0;
+}
+
 int world_move(void *ctx, const struct drive_move *m, struct err *err)
 {
 	struct world *w = ctx;
@@ -73,7 +98,7 @@ int world_move(void *ctx, const struct drive_move *m, struct err *err)
 	keep(&n->hint, m->word.hint);
 	keep(&n->signature, m->word.signature);
 	keep(&n->waits, NULL);
-	*vec_push(&w->moved) = *m;
+	note_moved(w, m);
 
 	const struct rollout_node_row row = row_of(w, m->node);
 	const struct rollout_move move = {.node = row.node,
@@ -95,15 +120,7 @@ int world_commit(void *ctx, struct err *err)
 
 	if (rc == 0)
 		rc = crew_commit(w->crew, err);
-	for (size_t k = 0; rc == 0 && k < w->moved.n; k++) {
-		struct drive_move m = w->moved.at[k];
-		const struct world_node *n = &w->at[m.node];
-
-		m.word = (struct drive_word){n->reason, n->hint, n->signature};
-		if (w->opts->moved && m.from != m.to)
-			w->opts->moved(w->opts->ctx, w->refs.at[m.node], &m);
-	}
-	w->moved.n = 0;
+	tell_moved(w, rc == 0);
 	return rc;
 }
 

@@ -120,6 +120,12 @@ static void look_preflight(struct world *w, size_t i)
 			tell_foreign(w, i, EVENT_FAILED);
 			return;
 		}
+		if (v->state == FENCE_ABSENT && *v->reason) {
+			tell_word(w, i, EVENT_FAILED, *v->trouble ? v->trouble : v->reason,
+				"nodes must have the names that their scheduler gives them",
+				"another name");
+			return;
+		}
 		note(w, i, is_fresh(w, v) ? NULL : fence_silent(w->fence));
 		if (!is_fresh(w, v))
 			return;

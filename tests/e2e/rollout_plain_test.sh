@@ -42,18 +42,18 @@ ok 'it is as it was' [ "$(on n1 cat /srv/set)" = A ]
 on n1 rm /srv/bad
 
 # kill -9 of the driver while nodes are at work, and another one goes on
-lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=B --set wait=4 > killed 2>&1
+lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=C --set wait=4 > killed 2>&1
 expect 0 stoika run resume last
 says '3 of 3 done'
 for n in n1 n2 n3; do
-	ok "$n has the set" [ "$(on $n cat /srv/loaded)" = B ]
-	ok "$n was told once" [ "$(on $n sh -c 'wc -l < /srv/loaded.B')" = 1 ]
+	ok "$n has the set" [ "$(on $n cat /srv/loaded)" = C ]
+	ok "$n was told once" [ "$(on $n sh -c 'wc -l < /srv/loaded.C')" = 1 ]
 done
 expect 3 stoika run resume last
 warns 'has come to its end: done'
 
 # the daemon drives on
-lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=C --set wait=4 > killed 2>&1
+lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=D --set wait=4 > killed 2>&1
 lab ctl timeout 60 "$STOIKA" serve > served 2>&1 &
 serve=$!
 for _ in $(seq 40); do
