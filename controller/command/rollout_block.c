@@ -14,7 +14,6 @@
 #define BAD_SHOWN  5u
 #define LABEL      10
 #define FOLDED_MAX ((size_t)1 << 20)
-#define NAMES_CUT  40u
 
 struct block {
 	const struct rollout_past *p;
@@ -153,15 +152,15 @@ static void add_waiting(struct block *b, const struct stage *s, enum node_state 
 		*vec_push(&refs) = it;
 	if (why) {
 		range_fold(&refs, &who);
-		if (who.n > NAMES_CUT) {
-			buf_cut(&who, NAMES_CUT);
-			buf_add_text(&who, "...");
-		}
-		buf_addf(&line, "%*s%s ", LABEL + 1, "", buf_text(&who));
-		if (refs.n > 1)
-			buf_addf(&line, "(%zu) ", refs.n);
+		buf_addf(&line, "%*s", LABEL + 1, "");
+		if (refs.n > 1) /* names are what may be cut */
+			buf_addf(&line, "%zu ", refs.n);
+		else
+			buf_addf(&line, "%s ", buf_text(&who));
 		buf_addf(&line, "%s, ", rollout_state_word(b->lang, state));
 		text_add(&line, b->lang, TEXT_RO_WAITS, why);
+		if (refs.n > 1)
+			buf_addf(&line, "; %s", buf_text(&who));
 		add_line(b, &line);
 	}
 	vec_done(&refs);

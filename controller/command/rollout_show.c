@@ -17,7 +17,8 @@
 #define FEW        64u /* nodes that are shown one by one */
 #define LABEL      11u
 #define FOLDED_MAX ((size_t)1 << 20)
-#define NAMES_CUT  200u /* bytes of a group's names: --json has them all */
+#define NAMES_CUT  400u /* bytes of a group's names: --json has them all */
+#define NAMES_LINE 76u
 
 struct show {
 	const struct rollout_past *p;
@@ -212,6 +213,23 @@ static void add_node_head(
 	buf_add_char(w->out, '\n');
 }
 
+/* A folded range on lines of its own, broken behind commas. */
+static void add_names(struct buf *out, struct str names)
+{
+	struct str rest = str_first(names, NAMES_CUT), part;
+	size_t column = 0;
+
+	while (str_next(&rest, ',', &part)) {
+		if (column > 0 && column + part.n > NAMES_LINE) {
+			buf_add_text(out, "\n    ");
+			column = 4;
+		}
+		buf_addf(out, STR_FMT "%s", STR_ARG(part), rest.n > 0 ? "," : "");
+		column += part.n + 1;
+	}
+	buf_add_text(out, names.n > NAMES_CUT ? "...\n" : "\n");
+}
+
 static void add_group(const struct show *w, size_t first, bool *shown, unsigned width)
 {
 	const struct past_node *n = &w->p->nodes.at[first];
@@ -231,15 +249,13 @@ static void add_group(const struct show *w, size_t first, bool *shown, unsigned 
 	vec_each(&names, const struct node_row, it)
 		*vec_push(&refs) = it;
 	range_fold(&refs, &who);
-	if (who.n > NAMES_CUT) {
-		buf_cut(&who, NAMES_CUT);
-		buf_add_text(&who, "...");
-	}
 	if (refs.n > 1)
 		buf_addf(&who, " (%zu)", refs.n);
-	if (who.n >= width) {
-		buf_addf(w->out, "%s\n", buf_text(&who));
-		buf_clear(&who);
+	if (who.n >= width) { /* the number, if any, is a word of the row below */
+		const size_t end = str_find(buf_str(&who), ' ');
+
+		add_names(w->out, str_first(buf_str(&who), end));
+		buf_drop(&who, end == STR_NONE ? who.n : end + 1);
 	}
 	add_node_head(w, n, buf_text(&who), width);
 	add_reason(w, n, width);
