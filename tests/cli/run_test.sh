@@ -92,6 +92,15 @@ expect 1 "$STOIKA" --json run watch roll
 cp "$CHECK_DIR/out" watch.json
 ok 'an object a line' jq -es 'length == 6' watch.json
 
+# on a terminal a block that is drawn anew, no line longer than it is wide
+terminal() { script -qec "stty cols 60 rows 20; $*" /dev/null; }
+expect 1 terminal "$STOIKA" run watch roll
+says 'wave 1     \[!!!!!!!!!!\.\.\.\.\.\.\.\.\.\.\] 1/2  1 eligible, 1 quarant.$'
+says 'gpu3 eligible, waits for: rack R1: 1 away, 1'
+unsaid '^.{63}'
+expect 1 terminal "$STOIKA" run watch roll --lang ru
+says 'волна 1 '
+
 expect 3 "$STOIKA" run pause roll
 warns "nobody drives rollout 'roll'"
 warns 'hint: stoika run resume roll'
@@ -113,6 +122,10 @@ expect 0 "$STOIKA" run show roll
 says "^asked +pause by .*its driver has not done it yet"
 expect 3 "$STOIKA" run abort roll
 warns 'stoika run abort roll --yes'
+printf 'n\n' > no
+expect 3 terminal "$STOIKA" run abort roll < no
+says '1 of 3 nodes wait and will not go, 0 are at work'
+ok 'a no is a no' test "$(sql "SELECT asked FROM rollouts")" = pause
 expect 0 "$STOIKA" run abort roll --yes
 expect 3 "$STOIKA" run pause roll
 warns 'is being aborted'
