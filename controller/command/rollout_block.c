@@ -154,10 +154,11 @@ static void add_waiting(struct block *b, const struct stage *s, enum node_state 
 		range_fold(&refs, &who);
 		buf_addf(&line, "%*s", LABEL + 1, "");
 		if (refs.n > 1) /* names are what may be cut */
-			buf_addf(&line, "%zu ", refs.n);
+			rollout_add_count(&line, b->lang, (unsigned)refs.n, state);
 		else
-			buf_addf(&line, "%s ", buf_text(&who));
-		buf_addf(&line, "%s, ", rollout_state_word(b->lang, state));
+			buf_addf(
+				&line, "%s %s", buf_text(&who), rollout_state_word(b->lang, state));
+		buf_add_text(&line, ", ");
 		text_add(&line, b->lang, TEXT_RO_WAITS, why);
 		if (refs.n > 1)
 			buf_addf(&line, "; %s", buf_text(&who));

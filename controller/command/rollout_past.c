@@ -316,6 +316,14 @@ void rollout_add_moment(struct buf *out, int64_t wall)
 		buf_addf(out, "%.5s %.8s", at + 5, at + 11);
 }
 
+void rollout_add_count(struct buf *out, enum text_lang lang, unsigned n, enum node_state state)
+{
+	if (lang == LANG_RU) /* its words do not go behind a number */
+		buf_addf(out, "%s: %u", rollout_state_word(lang, state), n);
+	else
+		buf_addf(out, "%u %s", n, rollout_state_word(lang, state));
+}
+
 void rollout_add_counts(struct buf *out, enum text_lang lang, const unsigned counts[STATE_N + 1])
 {
 	const char *sep = "";
@@ -323,8 +331,8 @@ void rollout_add_counts(struct buf *out, enum text_lang lang, const unsigned cou
 	for (unsigned s = 0; s <= STATE_N; s++) {
 		if (counts[s] == 0)
 			continue;
-		buf_addf(out, "%s%u %s", sep, counts[s],
-			rollout_state_word(lang, (enum node_state)s));
+		buf_add_text(out, sep);
+		rollout_add_count(out, lang, counts[s], (enum node_state)s);
 		sep = ", ";
 	}
 }
@@ -345,7 +353,8 @@ void rollout_add_standing(struct buf *out, enum text_lang lang, const struct run
 	buf_add_text(out, ", ");
 	TEXT_FILL(out, lang, TEXT_RO_DONE_OF, done, of);
 	for (unsigned s = 0; s < STATE_N; s++)
-		if (counts[s] > 0 && (s > STATE_DONE || (s == STATE_ELIGIBLE && !open)))
-			buf_addf(out, ", %u %s", counts[s],
-				rollout_state_word(lang, (enum node_state)s));
+		if (counts[s] > 0 && (s > STATE_DONE || (s == STATE_ELIGIBLE && !open))) {
+			buf_add_text(out, ", ");
+			rollout_add_count(out, lang, counts[s], (enum node_state)s);
+		}
 }

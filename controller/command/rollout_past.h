@@ -72,6 +72,8 @@ void rollout_add_standing(struct buf *out, enum text_lang lang, const struct run
 void rollout_add_span(struct buf *out, enum text_lang lang, int64_t ns);
 /* "11-30 22:45:10" */
 void rollout_add_moment(struct buf *out, int64_t wall);
+/* "3 done" */
+void rollout_add_count(struct buf *out, enum text_lang lang, unsigned n, enum node_state state);
 /* "3 done, 1 soak" of the states that have a node. */
 void rollout_add_counts(struct buf *out, enum text_lang lang, const unsigned counts[STATE_N + 1]);
 

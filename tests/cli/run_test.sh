@@ -44,7 +44,7 @@ INSERT INTO rollout_moves (run_id, node_id, at_ns, from_state, event, to_state, 
 expect 0 "$STOIKA" run list
 says '^roll .*paused, 1 of 3 done, 1 quarantined'
 expect 0 "$STOIKA" run list --lang ru
-says '^roll .*приостановлена, готово 1 из 3, 1 карантин'
+says '^roll .*приостановлена, готово 1 из 3, карантин: 1'
 expect 0 "$STOIKA" --json run list
 cp "$CHECK_DIR/out" list.json
 ok 'nodes by state' jq -e '.[0].results.quarantined == 1' list.json
