@@ -3,6 +3,7 @@
 #include "agent/base/json.h"
 #include "agent/recipe/recipe.h"
 #include "controller/command/bundle.h"
+#include "controller/command/lang.h"
 #include "controller/command/rollout_run.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
@@ -155,6 +156,7 @@ struct work {
 	struct node_refs nodes;
 	struct pack_recipe *recipes;
 	unsigned n_recipes, parallel;
+	enum text_lang lang;
 	int64_t reboot_wait; /* ns */
 	json_t *params;
 	struct secrets *secrets;               /* while a run goes on */
@@ -203,6 +205,15 @@ static int load_nodes(
 	return rc;
 }
 
+static int read_lang(const struct invocation *inv, enum text_lang *out, struct err *err)
+{
+	struct report_opts o = {0};
+	const int rc = lang_opts(inv, &o, err);
+
+	*out = o.lang;
+	return rc;
+}
+
 static int work_load(const struct invocation *inv, struct work *w, struct err *err)
 {
 	const char *names[SESSION_NAMES_MAX];
@@ -211,6 +222,8 @@ static int work_load(const struct invocation *inv, struct work *w, struct err *e
 
 	if (rc == 0)
 		rc = read_reboot_wait(inv, &w->reboot_wait, err);
+	if (rc == 0)
+		rc = read_lang(inv, &w->lang, err);
 	w->recipes_text = inv->args[0];
 	if (rc == 0)
 		rc = session_split_names(inv, inv->args[0], names, &n, err);
@@ -301,6 +314,7 @@ static int run_work(
 		return -1;
 	fill_opts(inv, w, mode, &o);
 	view = run_view_new(o.preview ? ORDER_PLAN : mode, &w->nodes, inv->json);
+	run_view_lang(view, w->lang);
 	if (is_undo(inv))
 		run_view_verb(view, "undo", "--expect");
 	o.ctx = view;
@@ -312,6 +326,28 @@ static int run_work(
 	secrets_close(w->secrets);
 	w->secrets = NULL;
 	return code;
+}
+
+static void ask_undo(const struct work *w)
+{
+	AUTO_BUF nodes = {0}, text = {0};
+
+	buf_init(&nodes, 64);
+	buf_init(&text, 64u << 10);
+	if (w->lang == LANG_RU)
+		text_add_count(&nodes, w->lang, COUNT_ON_NODES, w->nodes.n);
+	else
+		buf_addf(&nodes, "%zu node%s", w->nodes.n, w->nodes.n == 1 ? "" : "s");
+	TEXT_FILL(&text, w->lang, TEXT_GO_ASK_UNDO, w->recipes_text, buf_text(&nodes));
+	fputs(buf_text(&text), stderr);
+}
+
+/* English is understood in every language. */
+static bool is_yes(enum text_lang lang, const char *line)
+{
+	const struct str said = str_trim(str_of(line));
+
+	return str_is(said, "yes") || str_is(said, text_get(lang, TEXT_GO_YES));
 }
 
 /* Only a person can be asked; a script says --yes. */
@@ -326,9 +362,8 @@ static int confirm(const struct invocation *inv, const struct work *w, struct er
 			w->nodes.n == 1 ? "" : "s");
 		return err_hint(err, "say --yes where nobody can be asked; --plan only shows");
 	}
-	fprintf(stderr, "take back what %s changed on %zu node%s? (yes/no) ", w->recipes_text,
-		w->nodes.n, w->nodes.n == 1 ? "" : "s");
-	if (fgets(line, sizeof line, stdin) && strcmp(line, "yes\n") == 0)
+	ask_undo(w);
+	if (fgets(line, sizeof line, stdin) && is_yes(w->lang, line))
 		return 0;
 	return err_set(err, E_CANCELLED, "nothing was changed");
 }
@@ -429,7 +464,7 @@ static int run_roles(const struct invocation *inv, enum order_mode mode, struct 
 	}
 	if (read_parallel(inv, &w.parallel, err) == 0 &&
 		read_reboot_wait(inv, &w.reboot_wait, err) == 0 &&
-		load_nodes(inv, &w, inv->args[0], err) == 0)
+		read_lang(inv, &w.lang, err) == 0 && load_nodes(inv, &w, inv->args[0], err) == 0)
 		code = run_groups(inv, &w, mode, err);
 	work_done(&w);
 	return code;
@@ -495,9 +530,7 @@ static int run_undo(struct invocation *inv)
 		{"key", 'k', "KEY", "with --bundle: the public key of its maker, or a file",      \
 			false},                                                                   \
 		{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false}, \
-	{                                                                                         \
-		"kex", 0, "LIST", "SSH key exchange methods to offer", false                      \
-	}
+		{"kex", 0, "LIST", "SSH key exchange methods to offer", false}, LANG_OPTION
 
 static const struct option PLAN_OPTIONS[] = {SHARED_OPTIONS, {0}};
 

@@ -1,6 +1,7 @@
 /* check - how far nodes are from what their roles, or the recipes named, describe. */
 #include "agent/base/clock.h"
 #include "controller/command/drift_view.h"
+#include "controller/command/lang.h"
 #include "controller/command/table.h"
 #include "controller/serve/look.h"
 #include "inventory/model/period.h"
@@ -18,6 +19,7 @@ struct checking {
 	int64_t every; /* seconds, 0: once */
 	uint64_t count;
 	bool terminal;
+	enum text_lang lang;
 	size_t n, done;
 	enum exit_code code;
 };
@@ -36,9 +38,13 @@ static int read_number(const struct invocation *inv, const char *name, uint64_t 
 static int read_options(const struct invocation *inv, struct checking *c, struct err *err)
 {
 	const char *every = option_get(inv, "every");
+	struct report_opts o = {0};
 	uint64_t parallel = 0;
-	int rc = read_number(inv, "parallel", 4096, &parallel, err);
+	int rc = lang_opts(inv, &o, err);
 
+	if (rc == 0)
+		rc = read_number(inv, "parallel", 4096, &parallel, err);
+	c->lang = o.lang;
 	c->parallel = (unsigned)parallel;
 	c->count = every ? UINT64_MAX : 1;
 	if (rc == 0 && every && !period_parse(every, &c->every)) {
@@ -68,24 +74,45 @@ static void take_code(struct checking *c, const struct drift_reports *reports)
 static void on_report(void *ctx, const struct drift_report *r)
 {
 	struct checking *c = ctx;
+	char done[24], all[24];
+	AUTO_BUF text = {0};
 
 	(void)r;
 	c->done++;
-	if (c->terminal)
-		fprintf(stderr, "\r\033[K%zu of %zu nodes looked at", c->done, c->n);
+	if (!c->terminal)
+		return;
+	buf_init(&text, 256);
+	snprintf(done, sizeof done, "%zu", c->done);
+	snprintf(all, sizeof all, "%zu", c->n);
+	TEXT_FILL(&text, c->lang, TEXT_LOOK_DONE_OF, done, all);
+	fprintf(stderr, "\r\033[K%s", buf_text(&text));
 }
 
-static void print_text(const struct invocation *inv, const struct drift_reports *reports,
-	const struct node_refs *bare)
+static void add_bare(const struct node_refs *bare, enum text_lang lang, struct buf *out)
 {
+	AUTO_BUF names = {0};
+
+	buf_init(&names, 1024);
+	if (bare->n == 0)
+		return;
+	if (bare->n > 1)
+		text_add(&names, lang, TEXT_LOOK_AND_OTHERS, bare->at[0]->name);
+	else
+		buf_add_text(&names, bare->at[0]->name);
+	text_add(out, lang, TEXT_LOOK_WITHOUT, buf_text(&names));
+	buf_add_char(out, '\n');
+}
+
+static void print_text(const struct invocation *inv, enum text_lang lang,
+	const struct drift_reports *reports, const struct node_refs *bare)
+{
+	const struct drift_style style = {lang, option_get(inv, "diff") != NULL};
 	AUTO_BUF text = {0};
 
 	buf_init(&text, TEXT_MAX);
-	drift_view_table(reports, clock_wall() / CLOCK_SEC, option_get(inv, "diff") != NULL, &text);
-	drift_view_sum(reports, &text);
-	if (bare->n > 0)
-		buf_addf(&text, "not looked at, as their roles list no recipe: %s%s\n",
-			bare->at[0]->name, bare->n > 1 ? " and others" : "");
+	drift_view_table(reports, clock_wall() / CLOCK_SEC, &style, &text);
+	drift_view_sum(reports, lang, &text);
+	add_bare(bare, lang, &text);
 	session_print_lines(&text);
 }
 
@@ -129,7 +156,7 @@ static int check_once(
 	if (reports.n > 0 && inv->json)
 		print_json(&reports, look_bare(l));
 	else if (reports.n > 0)
-		print_text(inv, &reports, look_bare(l));
+		print_text(inv, c->lang, &reports, look_bare(l));
 	take_code(c, &reports);
 	vec_done(&reports);
 	arena_free(a);
@@ -196,6 +223,7 @@ static const struct option OPTIONS[] = {
 	{"count", 'n', "N", "with --every: that often", false},
 	{"parallel", 'p', "N", "at most N nodes at once; else adapted up to 512", false},
 	{"kex", 0, "LIST", "SSH key exchange methods to offer", false},
+	LANG_OPTION,
 	{0},
 };
 

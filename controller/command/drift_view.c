@@ -1,6 +1,7 @@
 #include "controller/command/drift_view.h"
 
 #include "agent/base/clock.h"
+#include "controller/command/lang.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -9,19 +10,23 @@
 #define SINCE_WIDTH 10
 
 /* "3 min", "2 h", "5 d": whole units, the largest that fits. */
-static const char *age_of(int64_t then, int64_t now, char out[static 24])
+static void add_age(struct buf *out, enum text_lang lang, int64_t then, int64_t now)
 {
 	const int64_t s = now > then ? now - then : 0;
+	char n[24];
 
+	snprintf(n, sizeof n, "%lld",
+		(long long)(s < 3600     ? s / 60
+			    : s < 172800 ? s / 3600
+					 : s / 86400));
 	if (s < 60)
-		snprintf(out, 24, "now");
-	else if (s < 3600)
-		snprintf(out, 24, "%lld min", (long long)(s / 60));
-	else if (s < 172800)
-		snprintf(out, 24, "%lld h", (long long)(s / 3600));
+		buf_add_text(out, text_get(lang, TEXT_LOOK_NOW));
 	else
-		snprintf(out, 24, "%lld d", (long long)(s / 86400));
-	return out;
+		text_add(out, lang,
+			s < 3600     ? TEXT_LOOK_MINUTES
+			: s < 172800 ? TEXT_LOOK_HOURS
+				     : TEXT_LOOK_DAYS,
+			n);
 }
 
 static size_t name_width(const struct drift_reports *reports)
@@ -42,66 +47,101 @@ static void add_diff(const char *diff, size_t indent, struct buf *out)
 		buf_addf(out, "%*s" STR_FMT "\n", (int)indent, "", STR_ARG(line));
 }
 
-static void add_finding(const struct drift_finding *f, int64_t now, struct buf *out)
+static void add_finding(
+	const struct drift_finding *f, int64_t now, enum text_lang lang, struct buf *out)
 {
-	char age[24];
+	AUTO_BUF age = {0};
 
-	buf_addf(out, "%s: %s%s %s%s%s", f->recipe, f->step ? "" : "check ", f->name, f->state,
-		*f->why ? ": " : "", f->why);
+	buf_init(&age, 64);
+	buf_addf(out, "%s: ", f->recipe);
+	if (f->step)
+		buf_add_text(out, f->name);
+	else
+		text_add(out, lang, TEXT_LOOK_CHECK, f->name);
+	buf_addf(out, " %s%s%s", text_state(lang, f->state), *f->why ? ": " : "", f->why);
+	add_age(&age, lang, f->since, now);
 	if (now - f->since >= 60)
-		buf_addf(out, ", for %s", age_of(f->since, now, age));
+		text_add(out, lang, TEXT_LOOK_FOR, buf_text(&age));
 	buf_add_char(out, '\n');
 }
 
-static void add_report(
-	const struct drift_report *r, size_t width, int64_t now, bool with_diffs, struct buf *out)
+static void add_state(
+	const struct drift_report *r, int64_t now, enum text_lang lang, struct buf *out)
+{
+	AUTO_BUF age = {0};
+
+	buf_init(&age, 64);
+	add_age(&age, lang, r->since, now);
+	lang_add_label(out, text_state(lang, drift_state_name(r->state)), STATE_WIDTH);
+	lang_add_label(out, buf_text(&age), SINCE_WIDTH);
+}
+
+static void add_report(const struct drift_report *r, size_t width, int64_t now,
+	const struct drift_style *style, struct buf *out)
 {
 	const int indent = (int)width + 2 + STATE_WIDTH + SINCE_WIDTH;
-	char age[24];
+	char more[16];
 
-	buf_addf(out, "%-*s  %-*s%-*s", (int)width, r->node_name, STATE_WIDTH,
-		drift_state_name(r->state), SINCE_WIDTH, age_of(r->since, now, age));
+	buf_addf(out, "%-*s  ", (int)width, r->node_name);
+	add_state(r, now, style->lang, out);
 	if (r->n == 0)
 		buf_addf(out, "%s\n", *r->reason ? r->reason : r->recipes);
 	for (unsigned i = 0; i < r->n; i++) {
 		buf_addf(out, "%*s", i > 0 ? indent : 0, "");
-		add_finding(&r->findings[i], now, out);
-		if (with_diffs)
+		add_finding(&r->findings[i], now, style->lang, out);
+		if (style->diffs)
 			add_diff(r->findings[i].diff, width + 2, out);
 	}
 	if (r->n > 0 && *r->reason)
 		buf_addf(out, "%*s%s\n", indent, "", r->reason);
-	if (r->n_found > r->n)
-		buf_addf(out, "%*sand %u more\n", indent, "", r->n_found - r->n);
-	if (*r->hint)
-		buf_addf(out, "%*shint: %s\n", indent, "", r->hint);
+	snprintf(more, sizeof more, "%u", r->n_found - r->n);
+	if (r->n_found > r->n) {
+		buf_addf(out, "%*s", indent, "");
+		text_add(out, style->lang, TEXT_LOOK_MORE, more);
+		buf_add_char(out, '\n');
+	}
+	if (*r->hint) {
+		buf_addf(out, "%*s", indent, "");
+		text_add(out, style->lang, TEXT_GO_HINT, r->hint);
+		buf_add_char(out, '\n');
+	}
 }
 
-void drift_view_table(
-	const struct drift_reports *reports, int64_t now, bool with_diffs, struct buf *out)
+void drift_view_table(const struct drift_reports *reports, int64_t now,
+	const struct drift_style *style, struct buf *out)
 {
 	const size_t width = name_width(reports);
 
-	buf_addf(out, "%-*s  %-*s%-*sWHAT\n", (int)width, "NODE", STATE_WIDTH, "STATE", SINCE_WIDTH,
-		"SINCE");
+	lang_add_label(out, text_get(style->lang, TEXT_NODE), (unsigned)width + 2);
+	lang_add_label(out, text_get(style->lang, TEXT_STATE), STATE_WIDTH);
+	lang_add_label(out, text_get(style->lang, TEXT_LOOK_SINCE), SINCE_WIDTH);
+	buf_addf(out, "%s\n", text_get(style->lang, TEXT_LOOK_WHAT));
 	vec_each(reports, const struct drift_report, r)
-		add_report(r, width, now, with_diffs, out);
+		add_report(r, width, now, style, out);
 }
 
-void drift_view_sum(const struct drift_reports *reports, struct buf *out)
+void drift_view_sum(const struct drift_reports *reports, enum text_lang lang, struct buf *out)
 {
 	unsigned n[DRIFT_N] = {0};
 	const char *between = ": ";
 
 	vec_each(reports, const struct drift_report, r)
 		n[r->state]++;
-	buf_addf(out, "%zu node%s", reports->n, reports->n == 1 ? "" : "s");
-	for (unsigned i = 0; i < DRIFT_N; i++)
-		if (n[i] > 0) {
-			buf_addf(out, "%s%u %s", between, n[i],
-				drift_state_name((enum drift_state)i));
-			between = ", ";
-		}
+	if (lang == LANG_RU)
+		text_add_count(out, lang, COUNT_NODES, reports->n);
+	else
+		buf_addf(out, "%zu node%s", reports->n, reports->n == 1 ? "" : "s");
+	for (unsigned i = 0; i < DRIFT_N; i++) {
+		const char *word = text_state(lang, drift_state_name((enum drift_state)i));
+
+		if (n[i] == 0)
+			continue;
+		if (lang == LANG_RU)
+			buf_addf(out, "%s%s\u00a0%u", between, word, n[i]);
+		else
+			buf_addf(out, "%s%u %s", between, n[i], word);
+		between = ", ";
+	}
 	buf_add_char(out, '\n');
 }
 
@@ -180,9 +220,10 @@ static void keep_nodes(struct drift_reports *reports, const struct node_refs *no
 	reports->n = n;
 }
 
-static void print(
-	const struct invocation *inv, const struct drift_reports *reports, struct buf *out)
+static void print(const struct invocation *inv, const struct drift_reports *reports,
+	enum text_lang lang, struct buf *out)
 {
+	const struct drift_style style = {.lang = lang};
 	AUTO_JSON list = json_array();
 
 	if (inv->json) {
@@ -191,14 +232,15 @@ static void print(
 		json_write_pretty(list, out);
 		buf_add_char(out, '\n');
 	} else if (reports->n == 0) {
-		buf_add_text(out, "no node was looked at yet: stoika check NODES\n");
+		buf_addf(out, "%s\n", text_get(lang, TEXT_LOOK_NEVER));
 	} else {
-		drift_view_table(reports, clock_wall() / CLOCK_SEC, false, out);
-		drift_view_sum(reports, out);
+		drift_view_table(reports, clock_wall() / CLOCK_SEC, &style, out);
+		drift_view_sum(reports, lang, out);
 	}
 }
 
-int drift_view_list(const struct invocation *inv, struct store *s, struct buf *out, struct err *err)
+int drift_view_list(const struct invocation *inv, struct store *s, enum text_lang lang,
+	struct buf *out, struct err *err)
 {
 	struct drift_reports reports = VEC_INIT;
 	struct node_rows rows = VEC_INIT;
@@ -211,7 +253,7 @@ int drift_view_list(const struct invocation *inv, struct store *s, struct buf *o
 		keep_nodes(&reports, &refs);
 	drift_view_sort(&reports);
 	if (rc == 0)
-		print(inv, &reports, out);
+		print(inv, &reports, lang, out);
 	vec_done(&reports);
 	vec_done(&refs);
 	vec_done(&rows);

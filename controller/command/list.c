@@ -122,8 +122,7 @@ static int list_versions(const struct invocation *inv, struct store *s, const st
 static int list_drift(const struct invocation *inv, struct store *s, const struct report_opts *o,
 	struct buf *out, struct err *err)
 {
-	(void)o;
-	return drift_view_list(inv, s, out, err);
+	return drift_view_list(inv, s, o->lang, out, err);
 }
 
 static const struct noun {

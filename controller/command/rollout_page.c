@@ -323,7 +323,7 @@ static void add_bad_records(const struct writer *w, const char *run)
 		if (strcmp(e->run, run) != 0 || !is_bad_record(e->record) || i++ < skip)
 			continue;
 		buf_init(&line, 64u << 10);
-		run_view_record(&line, e->record, ORDER_APPLY);
+		run_view_record(&line, e->record, ORDER_APPLY, w->lang);
 		if (*hint) {
 			buf_add_text(&line, "            ");
 			text_add(&line, w->lang, TEXT_RO_HINT, hint);
@@ -345,7 +345,7 @@ static void add_order(const struct writer *w, const struct rollout_given *o)
 		text_state(w->lang, run_view_state(o->result.state, mode)));
 	if (steps) {
 		buf_add_text(w->out, ": ");
-		run_view_counts(w->out, &o->result.counts, mode);
+		run_view_counts(w->out, &o->result.counts, mode, w->lang);
 	}
 	buf_add_text(w->out, " (");
 	rollout_add_span(w->out, w->lang, o->result.took);

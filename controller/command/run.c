@@ -72,7 +72,7 @@ static void node_lines(
 
 	clock_format_span(n->took, span);
 	buf_addf(out, "%-*s  %-11s ", width, n->node_name, run_view_state(n->state, mode));
-	run_view_counts(out, &n->counts, mode);
+	run_view_counts(out, &n->counts, mode, LANG_EN);
 	buf_addf(out, "  (%s)\n", span);
 	if (*n->reason)
 		buf_addf(out, "%*s  %s\n", width, "", n->reason);
@@ -85,7 +85,7 @@ static void event_lines(
 {
 	vec_each(events, struct event_row, e)
 		if (e->node == node)
-			run_view_record(out, e->record, mode);
+			run_view_record(out, e->record, mode, LANG_EN);
 }
 
 static json_t *result_json(const struct node_result *n, const struct event_rows *events)
@@ -300,7 +300,7 @@ static int print_new_events(struct store *s, struct arena *a, const struct run_r
 			continue;
 		}
 		buf_addf(&text, "%s", e->node_name);
-		run_view_record(&text, e->record, mode_of(r));
+		run_view_record(&text, e->record, mode_of(r), LANG_EN);
 		if (text.n == had + strlen(e->node_name)) {
 			text.n = had; /* a record that people need not see */
 			text.p[had] = '\0';

@@ -165,7 +165,7 @@ static void on_event(void *ctx, const struct node_row *node, const json_t *recor
 		return;
 	buf_init(&text, LINE_MAX_BYTES);
 	buf_init(&line, LINE_MAX_BYTES);
-	run_view_record(&line, record, ORDER_APPLY);
+	run_view_record(&line, record, ORDER_APPLY, LANG_EN);
 	if (line.n == 0)
 		return;
 	buf_addf(&text, "%s%s", node->name, buf_text(&line));

@@ -2,13 +2,18 @@
 
 #include "agent/base/clock.h"
 #include "agent/base/mem.h"
+#include "controller/command/lang.h"
 #include "controller/command/session.h"
+#include "inventory/report/number.h"
 
 #include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
 #define VIEW_TEXT_MAX (64u << 20)
+#define STATE_WIDTH   12 /* with the blank behind it */
+#define STATE_WIDE    14 /* where words are longer */
+#define VERB_WIDTH    10
 
 struct node_view {
 	const struct node_row *node;
@@ -19,6 +24,7 @@ struct node_view {
 
 struct run_view {
 	enum order_mode mode;
+	enum text_lang lang;
 	const char *verb, *option;
 	bool json, terminal, status_shown;
 	unsigned n_nodes, n_done, n_bad, width;
@@ -61,6 +67,11 @@ void run_view_verb(struct run_view *v, const char *verb, const char *option)
 	v->option = option;
 }
 
+void run_view_lang(struct run_view *v, enum text_lang lang)
+{
+	v->lang = lang;
+}
+
 void run_view_free(struct run_view *v)
 {
 	if (!v)
@@ -93,16 +104,51 @@ static void clear_status(struct run_view *v)
 	v->status_shown = false;
 }
 
+static void add_span(struct buf *out, enum text_lang lang, int64_t span)
+{
+	char text[24];
+
+	clock_format_span(span, text);
+	if (lang == LANG_RU)
+		number_add_arithmetic(out, lang, text);
+	else
+		buf_add_text(out, text);
+}
+
+/* "3 nodes", "3 узла"; on: what follows "on". */
+static void add_nodes(struct buf *out, enum text_lang lang, size_t n, bool on)
+{
+	if (lang == LANG_RU)
+		text_add_count(out, lang, on ? COUNT_ON_NODES : COUNT_NODES, n);
+	else
+		buf_addf(out, "%zu node%s", n, n == 1 ? "" : "s");
+}
+
+/* "3 changed", "изменено 3" */
+static void add_counted(struct buf *out, enum text_lang lang, unsigned n, const char *word)
+{
+	if (lang == LANG_RU)
+		buf_addf(out, "%s\u00a0%u", text_state(lang, word), n);
+	else
+		buf_addf(out, "%u %s", n, word);
+}
+
 static void draw_status(struct run_view *v)
 {
-	char span[24];
+	char done[16], all[16], bad[16];
+	AUTO_BUF text = {0}, span = {0};
 
 	if (!v->terminal || clock_mono() - v->drawn < 100 * CLOCK_MS)
 		return;
 	v->drawn = clock_mono();
-	clock_format_span(v->drawn - v->started, span);
-	fprintf(stderr, "\r\033[K%u of %u nodes done, %u with trouble, %s", v->n_done, v->n_nodes,
-		v->n_bad, span);
+	buf_init(&text, 512);
+	buf_init(&span, 64);
+	add_span(&span, v->lang, v->drawn - v->started);
+	snprintf(done, sizeof done, "%u", v->n_done);
+	snprintf(all, sizeof all, "%u", v->n_nodes);
+	snprintf(bad, sizeof bad, "%u", v->n_bad);
+	TEXT_FILL(&text, v->lang, TEXT_GO_DONE_OF, done, all, bad, buf_text(&span));
+	fprintf(stderr, "\r\033[K%s", buf_text(&text));
 	fflush(stderr);
 	v->status_shown = true;
 }
@@ -121,7 +167,8 @@ void run_view_event(void *ctx, const struct node_row *node, const json_t *record
 	json_array_append_new(view_of(v, node)->events, json_deep_copy(record));
 }
 
-void run_view_counts(struct buf *out, const struct result_counts *c, enum order_mode mode)
+void run_view_counts(
+	struct buf *out, const struct result_counts *c, enum order_mode mode, enum text_lang lang)
 {
 	const char *sep = "";
 
@@ -131,12 +178,13 @@ void run_view_counts(struct buf *out, const struct result_counts *c, enum order_
 		if (c->n[r] == 0)
 			continue;
 		if (r == RESULT_CHANGED && mode == ORDER_PLAN)
-			word = "would change";
-		buf_addf(out, "%s%u %s", sep, c->n[r], word);
+			word = text_get(lang, TEXT_GO_WOULD_CHANGE);
+		buf_add_text(out, sep);
+		add_counted(out, lang, c->n[r], word);
 		sep = ", ";
 	}
 	if (!*sep && mode != ORDER_FACTS)
-		buf_add_text(out, "no steps");
+		buf_add_text(out, text_get(lang, TEXT_GO_NO_STEPS));
 }
 
 const char *run_view_state(enum step_result r, enum order_mode mode)
@@ -148,26 +196,35 @@ const char *run_view_state(enum step_result r, enum order_mode mode)
 	return result_name(r);
 }
 
+static void below(const struct run_view *v, enum text_key key, const char *text, struct buf *out)
+{
+	AUTO_BUF safe = {0};
+
+	buf_init(&safe, VIEW_TEXT_MAX);
+	buf_add_printable(&safe, str_of(text));
+	buf_addf(out, "%*s  ", (int)v->width, "");
+	if (key == TEXT_N)
+		buf_add_str(out, buf_str(&safe));
+	else
+		text_add(out, v->lang, key, buf_text(&safe));
+	buf_add_char(out, '\n');
+}
+
 /* "gpu01  changed  3 changed, 9 ok  1.2 s", and cause and hint below it. */
 static void node_lines(const struct run_view *v, const struct node_view *n, struct buf *out)
 {
-	char span[24];
+	const char *state = text_state(v->lang, run_view_state(n->result.state, v->mode));
 
-	clock_format_span(n->result.took, span);
-	buf_addf(out, "%-*s  %-11s ", (int)v->width, n->node->name,
-		run_view_state(n->result.state, v->mode));
-	run_view_counts(out, &n->result.counts, v->mode);
-	buf_addf(out, "  (%s)\n", span);
-	if (is_bad(v, &n->result) && *n->result.reason) {
-		buf_addf(out, "%*s  ", (int)v->width, "");
-		buf_add_printable(out, str_of(n->result.reason));
-		buf_add_char(out, '\n');
-	}
-	if (is_bad(v, &n->result) && *n->result.hint) {
-		buf_addf(out, "%*s  hint: ", (int)v->width, "");
-		buf_add_printable(out, str_of(n->result.hint));
-		buf_add_char(out, '\n');
-	}
+	buf_addf(out, "%-*s  ", (int)v->width, n->node->name);
+	lang_add_label(out, state, v->lang == LANG_RU ? STATE_WIDE : STATE_WIDTH);
+	run_view_counts(out, &n->result.counts, v->mode, v->lang);
+	buf_add_text(out, "  (");
+	add_span(out, v->lang, n->result.took);
+	buf_add_text(out, ")\n");
+	if (is_bad(v, &n->result) && *n->result.reason)
+		below(v, TEXT_N, n->result.reason, out);
+	if (is_bad(v, &n->result) && *n->result.hint)
+		below(v, TEXT_GO_HINT, n->result.hint, out);
 }
 
 /* A reader that is gone does not stop a run. */
@@ -230,7 +287,9 @@ static void step_line(struct buf *out, const json_t *record, const char *verb)
 	const char *name = json_get_str(record, "name", json_get_str(record, "handler", ""));
 	const char *why = json_get_str(record, "why", "");
 
-	buf_addf(out, "  %-9s %s", verb, json_get_str(record, "recipe", ""));
+	buf_add_text(out, "  ");
+	lang_add_label(out, verb, VERB_WIDTH);
+	buf_add_text(out, json_get_str(record, "recipe", ""));
 	if (json_get(record, "step"))
 		buf_addf(out, " %lld", (long long)json_get_int(record, "step", 0));
 	if (*kind && strncmp(name, kind, strlen(kind)) != 0)
@@ -244,29 +303,30 @@ static void step_line(struct buf *out, const json_t *record, const char *verb)
 	buf_add_char(out, '\n');
 }
 
-void run_view_record(struct buf *out, const json_t *record, enum order_mode mode)
+void run_view_record(
+	struct buf *out, const json_t *record, enum order_mode mode, enum text_lang lang)
 {
 	const char *ev = json_get_str(record, "ev", "");
 	const enum step_result r = result_parse(json_get_str(record, "state", "unknown"));
-	const char *verb = result_name(r);
+	const char *verb = text_state(lang, result_name(r));
 
 	if (strcmp(ev, "since") == 0) {
-		step_line(out, record, "since");
+		step_line(out, record, text_get(lang, TEXT_GO_SINCE));
 		return;
 	}
 	if (strcmp(ev, "rebooting") == 0) {
-		step_line(out, record, "restarts");
+		step_line(out, record, text_get(lang, TEXT_GO_RESTARTS));
 		return;
 	}
 	if (strcmp(ev, "defective") == 0) {
-		step_line(out, record, "repeats");
+		step_line(out, record, text_get(lang, TEXT_GO_REPEATS));
 		return;
 	}
 	if (strcmp(ev, "step") != 0 && strcmp(ev, "handler") != 0 && strcmp(ev, "check") != 0 &&
 		strcmp(ev, "recipe") != 0 && strcmp(ev, "undo") != 0)
 		return;
 	if (mode == ORDER_PLAN && r == RESULT_CHANGED)
-		verb = "would";
+		verb = text_get(lang, TEXT_GO_WOULD);
 	step_line(out, record, verb);
 	add_indented(out, json_get_str(record, "diff", ""));
 }
@@ -291,10 +351,13 @@ static void print_group(const struct run_view *v, const struct node_view *first,
 	}
 	buf_init(&text, VIEW_TEXT_MAX);
 	range_fold(&refs, &text);
-	buf_addf(&text, " (%zu node%s): ", refs.n, refs.n == 1 ? "" : "s");
-	run_view_counts(&text, &first->result.counts, v->mode);
+	buf_add_text(&text, " (");
+	add_nodes(&text, v->lang, refs.n, false);
+	buf_add_text(&text, "): ");
+	run_view_counts(&text, &first->result.counts, v->mode, v->lang);
 	buf_add_char(&text, '\n');
-	json_array_foreach(first->events, i, record) run_view_record(&text, record, v->mode);
+	json_array_foreach(first->events, i, record)
+		run_view_record(&text, record, v->mode, v->lang);
 	print_lines(&text);
 	vec_done(&refs);
 }
@@ -315,31 +378,58 @@ static void print_groups(const struct run_view *v)
 			print_group(v, &v->nodes.at[i], i);
 }
 
+/* What comes after a run, as a command to be typed. */
+static void add_next(const struct run_view *v, const struct fleet_outcome *out, const char *recipes,
+	const char *nodes, const char *settings, struct buf *text)
+{
+	AUTO_BUF command = {0};
+
+	buf_init(&command, VIEW_TEXT_MAX);
+	if (v->mode == ORDER_PLAN && !v->n_bad &&
+		out->nodes.n[RESULT_CHANGED] + out->nodes.n[RESULT_UNKNOWN] > 0) {
+		buf_addf(&command, "stoika %s %s '%s'%s %s %.12s", v->verb, recipes, nodes,
+			settings, v->option, out->plan_hash);
+		text_add(text, v->lang, TEXT_GO_JUST_THIS, buf_text(&command));
+		buf_add_char(text, '\n');
+	} else if (v->mode != ORDER_PLAN && v->mode != ORDER_FACTS) {
+		buf_addf(&command, "stoika run show %s", out->id);
+		text_add(text, v->lang, TEXT_GO_RECORD, buf_text(&command));
+		buf_add_char(text, '\n');
+	}
+}
+
 static void print_summary(const struct run_view *v, const struct fleet_outcome *out,
 	const char *recipes, const char *nodes, const char *settings)
 {
 	const char *sep = "";
-	char span[24];
+	AUTO_BUF text = {0}, what = {0}, on = {0}, states = {0}, span = {0};
 
-	clock_format_span(out->took, span);
-	putchar('\n');
+	buf_init(&text, VIEW_TEXT_MAX);
+	buf_init(&what, VIEW_TEXT_MAX);
+	buf_init(&on, 64);
+	buf_init(&states, 4096);
+	buf_init(&span, 64);
 	if (v->mode != ORDER_FACTS) /* an install, which says so itself */
-		printf("%s ", v->mode == ORDER_PLAN ? "plan" : order_mode_name(v->mode));
-	printf("%s on %u node%s: ", recipes, v->n_nodes, v->n_nodes == 1 ? "" : "s");
+		buf_addf(&what, "%s ",
+			text_state(v->lang,
+				v->mode == ORDER_PLAN ? "plan" : order_mode_name(v->mode)));
+	buf_add_text(&what, recipes);
+	add_nodes(&on, v->lang, v->n_nodes, true);
 	for (int r = 0; r < RESULT_N; r++) {
 		if (out->nodes.n[r] == 0)
 			continue;
-		printf("%s%u %s", sep, out->nodes.n[r],
+		buf_add_text(&states, sep);
+		add_counted(&states, v->lang, out->nodes.n[r],
 			run_view_state((enum step_result)r, v->mode));
 		sep = ", ";
 	}
-	printf(" in %s\n", span);
-	if (v->mode == ORDER_PLAN && !v->n_bad &&
-		out->nodes.n[RESULT_CHANGED] + out->nodes.n[RESULT_UNKNOWN] > 0)
-		printf("to do just this: stoika %s %s '%s'%s %s %.12s\n", v->verb, recipes, nodes,
-			settings, v->option, out->plan_hash);
-	else if (v->mode != ORDER_PLAN && v->mode != ORDER_FACTS)
-		printf("record: stoika run show %s\n", out->id);
+	add_span(&span, v->lang, out->took);
+	buf_add_char(&text, '\n');
+	TEXT_FILL(&text, v->lang, TEXT_GO_SUM, buf_text(&what), buf_text(&on), buf_text(&states),
+		buf_text(&span));
+	buf_add_char(&text, '\n');
+	add_next(v, out, recipes, nodes, settings, &text);
+	print_buf(&text);
 }
 
 static json_t *node_json(const struct node_view *n)

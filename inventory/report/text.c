@@ -31,6 +31,8 @@ static const char *const COUNTS[COUNT_N][LANG_N][3] = {
 	[COUNT_UNITS] = {{"unit", "units", "units"}, {"юнит", "юнита", "юнитов"}},
 	[COUNT_PSUS] = {{"PSU", "PSUs", "PSUs"},
 		{"блок питания", "блока питания", "блоков питания"}},
+	[COUNT_NODES] = {{"node", "nodes", "nodes"}, {"узел", "узла", "узлов"}},
+	[COUNT_ON_NODES] = {{"node", "nodes", "nodes"}, {"узле", "узлах", "узлах"}},
 };
 
 /* What a model's nouns are called: as a subject, and in "loss of". */
@@ -236,6 +238,10 @@ static const struct state_words {
 	{"denied", "отказано"},
 	{"timeout", "время вышло"},
 	{"unknown", "неизвестно"},
+	{"unknown in part", "частично неизвестно"},
+	{"drift", "отклонение"},
+	{"unreachable", "нет связи"},
+	{"fails", "не выполняется"},
 };
 
 const char *text_state(enum text_lang lang, const char *word)

@@ -48,6 +48,8 @@ enum text_count {
 	COUNT_FINDINGS,
 	COUNT_UNITS,
 	COUNT_PSUS,
+	COUNT_NODES,
+	COUNT_ON_NODES, /* on 2 nodes, на 2 узлах */
 	COUNT_N
 };
 void text_add_count(struct buf *out, enum text_lang lang, enum text_count noun, unsigned long n);

@@ -72,6 +72,17 @@ says '^ +-by hand$'
 says '^ +\+hello from a gpu node$'
 expect 0 stoika list drift
 says '^gpu02 +drift'
+# the same in Russian
+expect 1 stoika check gpu02 --lang ru
+says '^УЗЕЛ +СОСТОЯНИЕ +ДЛИТСЯ +ЧТО$'
+says '^gpu02 +отклонение +недавно +banner: .* отличается'
+says '^1.+узел: отклонение.+1$'
+expect 0 stoika list drift --lang ru
+says '^gpu01 +в порядке'
+expect 0 stoika plan banner gpu02 --set 'text=x' --lang ru
+says '^gpu02 \(1.+узел\): .*изменится.+1'
+says '^план banner на 1.+узле: отличается.+1, за '
+says '^выполнить ровно это: stoika apply banner '
 expect 0 stoika list nodes drift=drift --json
 ok 'the range of what has drifted' jq -e '[.[].node // .[].name] == ["gpu02"]' "$CHECK_DIR/out"
 expect 0 stoika list drift gpu02 --json
