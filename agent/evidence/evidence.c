@@ -20,7 +20,6 @@
 #define DKMS        "/var/lib/dkms"
 #define BUILDS_MAX  4
 #define NAME_LEN    64
-#define INDEX_MAX   (64u << 10)
 
 static const struct {
 	const char *name, *path;
@@ -207,7 +206,7 @@ void evidence_gather(const struct evidence_env *env)
 	static const char *const AUDIT[] = {"dpkg", "--audit", NULL};
 	struct gathering g = {.env = env};
 
-	buf_init(&g.index, INDEX_MAX);
+	buf_init(&g.index, GATHER_INDEX);
 	kernel(&g);
 	facts(&g);
 	journal(&g);
@@ -218,6 +217,5 @@ void evidence_gather(const struct evidence_env *env)
 	builds(&g);
 	gather_miss(&g, "nvidia-bug-report",
 		"it takes minutes and tens of megabytes: run 'nvidia-bug-report.sh' on the node");
-	env->give(env->ctx, "index.txt", buf_str(&g.index));
-	buf_done(&g.index);
+	gather_finish(&g);
 }

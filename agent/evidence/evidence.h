@@ -2,8 +2,8 @@
  * evidence - what a node can tell of a failure, one text per source, and index.txt last.
  *
  * Texts are UTF-8 without NUL, of long ones the end with a mark, at most EVIDENCE_TEXT_MAX bytes
- * and EVIDENCE_FILES_MAX of them. Names are plain (letters, digits, '.', '_', '-'). Takes as long
- * as the programs do that are asked, EVIDENCE_TIMEOUT each at most.
+ * and EVIDENCE_FILES_MAX of them, EVIDENCE_ALL_MAX together. Names are plain (letters, digits, '.',
+ * '_', '-'). Takes as long as the programs do that are asked, EVIDENCE_TIMEOUT each at most.
  */
 #pragma once
 
@@ -13,6 +13,7 @@
 
 #define EVIDENCE_TEXT_MAX  (300u << 10)
 #define EVIDENCE_FILES_MAX 16 /* index.txt is one of them */
+#define EVIDENCE_ALL_MAX   (4u << 20)
 #define EVIDENCE_TIMEOUT   (10 * INT64_C(1000000000))
 
 struct evidence_env {

@@ -57,8 +57,9 @@ void gather_give(
 	const bool was_cut = before > 0 || text.n > max;
 	AUTO_BUF out = {0};
 
-	if (g->files + 1 >= EVIDENCE_FILES_MAX) {
-		gather_miss(g, name, "there are too many files already");
+	if (g->files + 1 >= EVIDENCE_FILES_MAX ||
+		g->bytes + max + MARK_ROOM + GATHER_INDEX > EVIDENCE_ALL_MAX) {
+		gather_miss(g, name, "there is too much already");
 		return;
 	}
 	buf_init(&out, max + MARK_ROOM);
@@ -67,8 +68,19 @@ void gather_give(
 		buf_addf(&out, "[... %" PRIu64 " bytes before this are left out]\n", before);
 	add_safe(&out, text);
 	g->files++;
+	g->bytes += out.n;
 	buf_addf(&g->index, "%s: %zu bytes%s\n", name, text.n, was_cut ? ", the end of it" : "");
 	g->env->give(g->env->ctx, name, buf_str(&out));
+}
+
+void gather_finish(struct gathering *g)
+{
+	AUTO_BUF out = {0};
+
+	buf_init(&out, GATHER_INDEX);
+	add_safe(&out, buf_str(&g->index));
+	g->env->give(g->env->ctx, "index.txt", buf_str(&out));
+	buf_done(&g->index);
 }
 
 static int read_end(int fd, size_t max, struct buf *out, uint64_t *before, struct err *err)

@@ -9,11 +9,13 @@
 
 #define GATHER_KERNEL (256u << 10)
 #define GATHER_LOG    (128u << 10)
+#define GATHER_INDEX  (64u << 10)
 
 struct gathering {
 	const struct evidence_env *env;
 	struct buf index;
 	unsigned files; /* given so far */
+	size_t bytes;   /* of them */
 };
 
 /* Gives the last max bytes of text, from the beginning of a line, behind a mark of what is left out
@@ -27,5 +29,7 @@ void gather_file(struct gathering *g, const char *name, const char *path, size_t
 /* What a program prints, both streams; false (and why in the index) when it could not be asked. */
 bool gather_ask(struct gathering *g, const char *name, const char *const *argv, struct buf *out);
 void gather_program(struct gathering *g, const char *name, const char *const *argv);
+/* Gives the index itself; nothing comes behind it. */
+void gather_finish(struct gathering *g);
 /* Units that failed with the last lines of each. */
 void gather_failed_units(struct gathering *g, const char *name);

@@ -88,6 +88,7 @@ static void plant(struct tree *t)
 	tree_write(t, "var/lib/dkms/nvidia/550.1/build/make.log", "make: *** Error 2\n");
 	tree_write(t, "var/lib/dkms/odd+name/1/build/make.log", "odd\n");
 	tree_mkdir(t, "var/lib/dkms/zfs/2.2/6.1/x86_64/module");
+	tree_mkdir(t, "var/lib/dkms/no\xfftext/1/build/make.log");
 	tree_write(t, "state/runs/run-1.journal", "{\"ev\":\"start\",\"run\":\"run-1\"}\n");
 	tree_write(t, "state/runs/run-2.journal",
 		"{\"ev\":\"intent\",\"args\":{\"x\":\"y\"},\"before\":{\"a\":1},\"step\":1}\n"
