@@ -198,6 +198,8 @@ static int draw(struct drive *d, size_t i, struct err *err)
 		return 0;
 	if (is_retried(d, n))
 		return drive_try_again(d, i, err);
+	if (drive_unit_waits(d, i))
+		return 0;
 	if (n->state == STATE_SOAK && n->on == EVENT_FAILED &&
 		d->policy->on_failure == ON_FAILURE_ROLLBACK && !is_spared(d, i))
 		return 0;

@@ -30,7 +30,8 @@
  * The drive times every action by policy.timeouts and tells TIMEOUT itself; wait-jobs and rebooting
  * are the world's to end (it knows of jobs and power cycles), with a net one minute behind. A
  * failed preflight or staging is tried again, policy.retry times. Nobody goes from staged to
- * cordoned while the window is closed: who was late stands ready, unfenced, until it opens.
+ * cordoned while the window is closed: who was late stands ready, unfenced, until it opens. Those
+ * of a unit wait for each other in staged, drained, verify and soak, and fall back together.
  */
 #pragma once
 

@@ -1,5 +1,5 @@
-/* drive_priv - a drive in memory, shared by drive.c (turns), drive_node.c (one node's moves) and
- * drive_words.c (what is said of them). */
+/* drive_priv - a drive in memory, shared by drive.c (turns), drive_node.c (one node's moves),
+ * drive_unit.c (those that go together) and drive_words.c (what is said of them). */
 #pragma once
 
 #include "agent/base/vec.h"
@@ -70,6 +70,9 @@ void drive_enter(struct drive *d, size_t i);
 void drive_look_at(struct drive *d, size_t i);
 /* What the node's state means for the planner when it is placed. */
 void drive_restore(struct drive *d, size_t i);
+/* Whether it must wait for others of its unit; one of them that fell back turns its end into a
+ * failure. */
+bool drive_unit_waits(struct drive *d, size_t i);
 void drive_told_set(struct told *t, const struct drive_word *word);
 void drive_told_done(struct told *t);
 /* It was told an end that may not be drawn while the rollout is paused or the window closed. */

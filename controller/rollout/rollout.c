@@ -384,6 +384,14 @@ const struct rollout_policy *rollout_policy_of(const struct rollout *r)
 	return &r->policy;
 }
 
+size_t rollout_unit(const struct rollout *r, size_t node, const size_t **who)
+{
+	const struct unit *u = &r->units.at[r->members.at[node].unit];
+
+	*who = &r->in_units[u->first];
+	return u->n;
+}
+
 const char *rollout_name(const struct rollout *r, size_t node)
 {
 	return r->members.at[node].name;

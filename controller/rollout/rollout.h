@@ -111,6 +111,8 @@ unsigned rollout_stage_of(const struct rollout *r, size_t node); /* 0: canary */
 unsigned rollout_stages(const struct rollout *r);
 unsigned rollout_stage(const struct rollout *r); /* the latest that is open */
 const struct rollout_policy *rollout_policy_of(const struct rollout *r);
+/* Those that go together with the node, itself among them. */
+size_t rollout_unit(const struct rollout *r, size_t node, const size_t **who);
 const char *rollout_name(const struct rollout *r, size_t node);
 size_t rollout_count(const struct rollout *r, enum rollout_place place);
 size_t rollout_taken(const struct rollout *r);     /* others have so many now */

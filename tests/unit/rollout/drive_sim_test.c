@@ -391,6 +391,25 @@ static void must_be_fenced(const struct sim *w, size_t i, bool right)
 			NODE_STATES[w->nodes[i].kept.state], WORDS[w->nodes[i].fence]);
 }
 
+/* Of a unit nobody is at work with the new set while another is with the old one. */
+static void must_match(const struct sim *w, size_t i)
+{
+	const enum node_state s = w->nodes[i].kept.state;
+	const size_t *who;
+	const size_t n = rollout_unit(w->r, i, &who);
+
+	if (s != STATE_DONE || w->nodes[i].begun[STATE_QUIESCED] == 0)
+		return;
+	for (size_t k = 0; k < n; k++) {
+		const enum node_state other = w->nodes[who[k]].kept.state;
+
+		if (other == STATE_REJECTED || other == STATE_RELEASED || other == STATE_ABORTED ||
+			other == STATE_UNDONE)
+			fail_msg("seed %u: %s is done, %s of its unit %s", w->seed, w->site[i].name,
+				w->site[who[k]].name, NODE_STATES[other]);
+	}
+}
+
 static void must_have_ended(const struct sim *w)
 {
 	for (size_t i = 0; i < w->n; i++) {
@@ -406,6 +425,7 @@ static void must_have_ended(const struct sim *w)
 			fail_msg(
 				"seed %u: %s ends in %s", w->seed, w->site[i].name, NODE_STATES[s]);
 		assert_int_equal(n->settled, 1);
+		must_match(w, i);
 		assert_int_equal(rollout_place_of(w->r, i) == NODE_FAILED,
 			s == STATE_QUARANTINED || s == STATE_UNREACHABLE);
 		if (s == STATE_DONE || s == STATE_UNDONE || s == STATE_RELEASED ||

@@ -79,6 +79,9 @@ static bool on_is_away(void *ctx, size_t node, char why[static 200])
 	"canary: {count: 0}\nwaves: [100%]\nmax_unavailable: 100%\nbudgets: {}\n" \
 	"failures: {most: 100%, same: 0}\nretry: 0\n"
 
+/* All are in one, if the policy asks. */
+static const struct rollout_domain DOMAIN[] = {{"nvl", "d1"}};
+
 static void begin(struct cluster *c, const char *policy, size_t n)
 {
 	static const char *const NAMES[N_MAX] = {"n1", "n2", "n3", "n4", "n5", "n6"};
@@ -92,7 +95,7 @@ static void begin(struct cluster *c, const char *policy, size_t n)
 		fail_msg("%s", c->err.msg);
 	c->n = n;
 	for (size_t i = 0; i < n; i++)
-		c->nodes[i].name = NAMES[i];
+		c->nodes[i] = (struct rollout_node){NAMES[i], DOMAIN, 1, false};
 	assert_int_equal(rollout_new(&c->policy, c->nodes, n, NULL, &c->r, &c->err), 0);
 	c->d = drive_new(&c->policy, c->r, n, &world);
 }
@@ -557,6 +560,51 @@ TEST(the_window_is_woken_for)
 	assert_true(drive_next(c.d) == 7200 * SEC);
 	c.now = drive_next(c.d);
 	assert_string_equal(turn(&c), "| n1:preflight+");
+	end(&c);
+}
+
+TEST(a_unit_goes_through_its_barriers_together)
+{
+	struct cluster c;
+
+	begin(&c, CALM "unit: nvl\n", 2);
+	assert_string_equal(turn(&c), "| n1:preflight+ n2:preflight+");
+	tell(&c, 0, EVENT_OK);
+	assert_string_equal(turn(&c), "| n1:staged+");
+	tell(&c, 0, EVENT_OK);
+	assert_string_equal(turn(&c), "");
+	assert_string_equal(waits(&c, 0), "waits for n2 of its unit");
+	tell(&c, 1, EVENT_OK);
+	turn(&c);
+	tell(&c, 1, EVENT_OK);
+	assert_string_equal(turn(&c), "| n1:cordoned+ n2:cordoned+");
+	go_to(&c, 0, STATE_DRAINED);
+	tell(&c, 0, EVENT_OK);
+	assert_string_equal(turn(&c), "");
+	go_to(&c, 1, STATE_WAIT_JOBS);
+	tell(&c, 1, EVENT_TIMEOUT); /* so the other keeps what it has as well */
+	assert_string_equal(turn(&c), "| n2:released+| n1:released+");
+	assert_string_equal(c.why, "n2 of its unit keeps what it had (released)");
+	end(&c);
+}
+
+TEST(a_unit_is_taken_back_together)
+{
+	struct cluster c;
+
+	begin(&c, CALM "unit: nvl\n", 2);
+	for (int i = 0; i < 6; i++) { /* to quiesced */
+		turn(&c);
+		tell(&c, 0, EVENT_OK);
+		tell(&c, 1, EVENT_OK);
+	}
+	go_to(&c, 0, STATE_VERIFY);
+	tell(&c, 0, EVENT_OK);
+	assert_int_equal(drive_state(c.d, 1), STATE_INSTALLED);
+	tell(&c, 1, EVENT_FAILED);
+	turn(&c);
+	assert_int_equal(drive_state(c.d, 0), STATE_ROLLBACK);
+	assert_int_equal(drive_state(c.d, 1), STATE_ROLLBACK);
 	end(&c);
 }
 
