@@ -79,9 +79,10 @@ struct task {
 	bool rebooting;                /* it went down on purpose, and is waited for */
 	int64_t reboot_wait;           /* ns, 0: as the step says */
 	int64_t reboot_since, reboot_until;
-	bool existed;   /* its node had the run already, and was asked what came of it */
-	bool dropped;   /* given up by the caller */
-	unsigned files; /* of evidence, and their bytes; of this session */
+	int64_t lost_until; /* a node at work is looked for, see fleet_task.c */
+	bool existed;       /* its node had the run already, and was asked what came of it */
+	bool dropped;       /* given up by the caller */
+	unsigned files;     /* of evidence, and their bytes; of this session */
 	size_t file_bytes;
 	/* of a link that stays */
 	char nonce[NONCE_MAX], body_hash[HASH_HEX];

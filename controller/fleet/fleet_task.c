@@ -20,6 +20,7 @@
 #define SILENCE      (60 * CLOCK_SEC)  /* of an agent at work, which says 'alive' */
 #define SILENCE_TIME (900 * CLOCK_SEC) /* of one that is to change nothing, and does not */
 #define REBOOT_RETRY (5 * CLOCK_SEC)
+#define CONTACT_WAIT (300 * CLOCK_SEC) /* for the node of a rollout that is at work */
 
 static const int64_t RETRY_AFTER[] = {1 * CLOCK_SEC, 3 * CLOCK_SEC};
 
@@ -227,14 +228,37 @@ static void judge_end(struct task *t, const struct link_end *end, struct err *er
 	}
 }
 
+/* How long until a node is looked for again that may take a while to be there. */
+static int64_t search_after(const struct task *t)
+{
+	const int64_t wait = t->reboot_wait / 20;
+
+	return wait > 0 && wait < REBOOT_RETRY ? wait : REBOOT_RETRY;
+}
+
+/* A rollout has time: a node at work that cannot be reached may well be again, and tells then. */
+static bool is_searched(struct task *t, const struct err *why)
+{
+	const int64_t now = clock_mono();
+	int64_t wait = CONTACT_WAIT;
+
+	if (t->reboot_wait > 0 && t->reboot_wait < wait)
+		wait = t->reboot_wait;
+	if (t->tries == 0)
+		t->lost_until = now + wait;
+	return t->fleet->hub->lease && goes_on(t) && now < t->lost_until &&
+	       (why->code == E_NET || why->code == E_TIMEOUT);
+}
+
 /* Our order was given and no trustworthy answer came. */
 static void lost(struct task *t, const struct err *why)
 {
+	const bool searched = is_searched(t, why);
 	struct err err = *why;
 
-	if (t->tries < TRIES_MAX) {
+	if (t->tries < TRIES_MAX || searched) {
 		t->attach = goes_on(t);
-		retry(t, RETRY_AFTER[t->tries++]);
+		retry(t, t->tries < TRIES_MAX ? RETRY_AFTER[t->tries++] : search_after(t));
 		return;
 	}
 	if (!fleet_acts(t->fleet) && t->fleet->opts->mode != ORDER_ATTACH) {
@@ -257,9 +281,7 @@ static void await_reboot(struct task *t, const struct err *why)
 		return;
 	}
 	if (clock_mono() < t->reboot_until) {
-		const int64_t wait = t->reboot_wait / 20;
-
-		retry(t, wait > 0 && wait < REBOOT_RETRY ? wait : REBOOT_RETRY);
+		retry(t, search_after(t));
 		return;
 	}
 	clock_format_span(t->reboot_until - t->reboot_since, span);

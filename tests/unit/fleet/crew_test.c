@@ -29,6 +29,9 @@ static struct world {
 	unsigned drop; /* this node, at its first event */
 	int kill_at;   /* so many events */
 	int stop_at;
+	struct node_row *away; /* its port is another one from its first event until back_at */
+	unsigned port;
+	int64_t back_at;
 	int64_t reboot_wait;
 	struct node_refs refs;
 } world;
@@ -45,6 +48,11 @@ static void on_event(void *ctx, size_t node, enum order_mode mode, const json_t 
 		snprintf(w->back, sizeof w->back, "%s", json_get_str(record, "boot_id", ""));
 	if (strcmp(ev, "rebooting") == 0)
 		w->rebooting = true;
+	if (w->away && w->back_at == 0) {
+		w->port = w->away->port;
+		w->away->port = t_free_port();
+		w->back_at = clock_mono() + (w->reboot_wait > 10 * CLOCK_SEC ? 6 : 60) * CLOCK_SEC;
+	}
 	if (w->drop == node + 1)
 		crew_drop(w->crew, node);
 	if (w->kill_at && (int)w->events >= w->kill_at) {
@@ -167,6 +175,8 @@ static bool tick(void *ctx)
 			call_next(w, i - 1);
 		all = all && w->given[i] == w->ended[i];
 	}
+	if (w->away && w->back_at && clock_mono() > w->back_at)
+		w->away->port = w->port;
 	if (!w->lease_refused && w->given[1] > 1)
 		try_lease(w, 0);
 	return !all;
@@ -428,6 +438,47 @@ TEST(a_restart_that_is_asked_of_others_is_waited_for)
 	check_step(1, 0, RESULT_CHANGED, "");
 	assert_string_equal(world.back, "boot-2");
 	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 3);
+	close_crew();
+}
+
+/* Longer than any other run would wait: the node goes on, and tells of it when it is there again.
+ */
+TEST(looks_for_a_node_that_was_lost_at_work)
+{
+	struct node_row odd;
+
+	set_up();
+	start();
+	odd = rows.at[0];
+	world.refs.at[0] = &odd;
+	world.away = &odd;
+	world.reboot_wait = 40 * CLOCK_SEC;
+	open_crew("lost");
+	behave(1, "lost-once");
+	ask(1, ORDER_APPLY, 1, false);
+	run();
+	check_step(1, 0, RESULT_CHANGED, "");
+	assert_true(order_says(1, "\"mode\":\"attach\""));
+	assert_int_equal(strtoul(left_by(1, ".count"), NULL, 10), 2);
+	close_crew();
+}
+
+/* But not for ever. */
+TEST(a_node_that_stays_away_is_unknown)
+{
+	struct node_row odd;
+
+	set_up();
+	start();
+	odd = rows.at[0];
+	world.refs.at[0] = &odd;
+	world.away = &odd;
+	world.reboot_wait = 5 * CLOCK_SEC;
+	open_crew("gone");
+	behave(1, "lost-once");
+	ask(1, ORDER_APPLY, 1, false);
+	run();
+	check_step(1, 0, RESULT_UNKNOWN, "lost after it was given its order");
 	close_crew();
 }
 
