@@ -85,6 +85,7 @@ static void on_done(struct task *t, const struct node_result *r)
 	struct crew_node *n = &c->at[i];
 
 	crew_run_remember(c, run_of(t), i, t);
+	n->met = n->met || t->met;
 	n->state = NODE_ENDED;
 	n->end = keep_result(r);
 	*vec_push(&c->ended) = i;
@@ -289,6 +290,8 @@ int crew_call(struct crew *c, size_t node, enum order_mode mode, unsigned try, b
 	t = &c->tasks[node];
 	task_reset(t, &run->fleet, c->hub.nodes->at[node]);
 	t->state = TASK_PARKED;
+	/* evidence is asked for of nodes that may be gone for good */
+	t->known = c->at[node].met && mode != ORDER_EVIDENCE;
 	t->reboot_wait = reboot_wait;
 	if (run->opts.n_recipes == 0)
 		t->set = NULL; /* no parameters, and no secrets */

@@ -43,6 +43,7 @@ struct crew_end {
 struct crew_node {
 	enum node_order state;
 	bool held;            /* its lease is ours */
+	bool met;             /* it was reached once */
 	struct crew_end *end; /* while ENDED */
 	json_t *facts;        /* of an order that is under way or has ended */
 };

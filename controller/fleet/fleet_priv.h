@@ -66,6 +66,7 @@ struct task {
 	char *advice;    /* the hint of the first step that failed */
 	char *complaint; /* first line of stderr, or of what came before the greeting */
 	bool met;        /* a hello was seen once: the node is reachable */
+	bool known;      /* it was reached before, by another order: that it is not may pass */
 	bool modern;     /* its agent says 'alive' */
 	bool attach;     /* next order: follow our own run */
 	bool given;      /* our order was given at least once */

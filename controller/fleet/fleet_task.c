@@ -20,7 +20,7 @@
 #define SILENCE      (60 * CLOCK_SEC)  /* of an agent at work, which says 'alive' */
 #define SILENCE_TIME (900 * CLOCK_SEC) /* of one that is to change nothing, and does not */
 #define REBOOT_RETRY (5 * CLOCK_SEC)
-#define CONTACT_WAIT (300 * CLOCK_SEC) /* for the node of a rollout that is at work */
+#define CONTACT_WAIT (300 * CLOCK_SEC) /* for a node of a rollout that was there before */
 
 static const int64_t RETRY_AFTER[] = {1 * CLOCK_SEC, 3 * CLOCK_SEC};
 
@@ -236,7 +236,12 @@ static int64_t search_after(const struct task *t)
 	return wait > 0 && wait < REBOOT_RETRY ? wait : REBOOT_RETRY;
 }
 
-/* A rollout has time: a node at work that cannot be reached may well be again, and tells then. */
+static bool is_out_of_reach(const struct err *why)
+{
+	return why->code == E_NET || why->code == E_TIMEOUT;
+}
+
+/* A rollout has time: a node that was there before may well be again, and goes on meanwhile. */
 static bool is_searched(struct task *t, const struct err *why)
 {
 	const int64_t now = clock_mono();
@@ -246,11 +251,11 @@ static bool is_searched(struct task *t, const struct err *why)
 		wait = t->reboot_wait;
 	if (t->tries == 0)
 		t->lost_until = now + wait;
-	return t->fleet->hub->lease && goes_on(t) && now < t->lost_until &&
-	       (why->code == E_NET || why->code == E_TIMEOUT);
+	return t->fleet->hub->lease && (goes_on(t) || t->known) && now < t->lost_until &&
+	       is_out_of_reach(why);
 }
 
-/* Our order was given and no trustworthy answer came. */
+/* Our order was given and no trustworthy answer came; or the node was there before, and is not. */
 static void lost(struct task *t, const struct err *why)
 {
 	const bool searched = is_searched(t, why);
@@ -261,7 +266,7 @@ static void lost(struct task *t, const struct err *why)
 		retry(t, t->tries < TRIES_MAX ? RETRY_AFTER[t->tries++] : search_after(t));
 		return;
 	}
-	if (!fleet_acts(t->fleet) && t->fleet->opts->mode != ORDER_ATTACH) {
+	if (!goes_on(t) && t->fleet->opts->mode != ORDER_ATTACH) {
 		task_finish(t, task_result_of(err.code), &err);
 		return;
 	}
@@ -373,7 +378,8 @@ static void on_closed(void *ctx, struct link *l, const struct link_end *end, con
 		await_reboot(t, &why);
 	else if (t->follow)
 		followed(t, false);
-	else if (t->given || (t->met && t->fleet->opts->mode == ORDER_ATTACH))
+	else if (t->given || (t->met && t->fleet->opts->mode == ORDER_ATTACH) ||
+		 (t->known && is_out_of_reach(&why)))
 		lost(t, &why);
 	else
 		task_finish(t, task_result_of(why.code), &why);

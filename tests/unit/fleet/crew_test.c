@@ -463,6 +463,37 @@ TEST(looks_for_a_node_that_was_lost_at_work)
 	close_crew();
 }
 
+/* So is one that was there for the order before; one that never was is not waited for. */
+TEST(looks_for_a_node_that_was_there)
+{
+	struct node_row odd[2];
+	int64_t began;
+
+	set_up();
+	start();
+	odd[0] = rows.at[0];
+	odd[1] = rows.at[1];
+	odd[1].port = t_free_port();
+	world.refs.at[0] = &odd[0];
+	world.refs.at[1] = &odd[1];
+	world.away = &odd[0];
+	world.reboot_wait = 40 * CLOCK_SEC;
+	open_crew("there");
+	behave(1, "changed");
+	ask(2, ORDER_APPLY, 1, false);
+	began = clock_mono();
+	run();
+	check_step(2, 0, RESULT_FAILED, "refused");
+	assert_true(clock_mono() - began < 30 * CLOCK_SEC);
+	ask(1, ORDER_PLAN, 1, false);
+	ask(1, ORDER_CHECK, 1, false);
+	call_next(&world, 0);
+	run();
+	check_step(1, 0, RESULT_CHANGED, "");
+	check_step(1, 1, RESULT_CHANGED, "");
+	close_crew();
+}
+
 /* But not for ever. */
 TEST(a_node_that_stays_away_is_unknown)
 {
