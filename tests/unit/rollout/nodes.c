@@ -213,9 +213,17 @@ static void keep_run(const char *state)
 	nodes_put(dir_of, me.node, suffix, state);
 }
 
+static bool awaits_restart(void)
+{
+	return *nodes_get(dir_of, me.node, "awaits");
+}
+
 static void send_final(const char *state)
 {
 	json_t *m = message_new("final"), *counts = json_object();
+
+	if (strcmp(state, "interrupted") == 0)
+		json_put_bool(m, "rebooting", true);
 
 	json_put_str(m, "run", me.order.run);
 	json_put_str(m, "state", state);
@@ -278,12 +286,18 @@ static void send_facts(void)
 	send_message(m);
 }
 
+/* Its own doing, or the scheduler's (standin.sh), whom it waits for then. */
 static void restart(void)
 {
-	char boot[20];
+	char boot[24];
 
 	keep_run("changed");
 	nodes_put(dir_of, me.node, "set", "B");
+	if (me.order.reboot_asked) {
+		nodes_put(dir_of, me.node, "awaits", "1");
+		send_event("rebooting", "ok");
+		_exit(0);
+	}
 	snprintf(
 		boot, sizeof boot, "%ld", strtol(nodes_get(dir_of, me.node, "boot"), NULL, 10) + 1);
 	send_event("rebooting", "ok");
@@ -335,7 +349,7 @@ static void attach(void)
 			send_event("rebooting", "ok");
 			send_event("resume", "ok");
 		}
-		send_final(state);
+		send_final(awaits_restart() ? "interrupted" : state);
 		return;
 	}
 	m = message_new("refused");

@@ -7,7 +7,7 @@
  * that was begun (not for those that were only asked after). DIR/NODE.does has words on how it
  * behaves:
  *
- *	reboots        its apply restarts it
+ *	reboots        its apply restarts it; asked not to, it waits for the scheduler
  *	stays-down     ... and it never answers again
  *	apply-fails    a step of the apply fails, half of it done
  *	check-fails    its validator fails while set B is installed

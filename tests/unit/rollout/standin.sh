@@ -7,6 +7,7 @@ dir=$1 verb=$2
 shift 2
 [ "$verb" = look ] || echo "$verb $*" >> "$dir/fence.log"
 [ ! -e "$dir/fence.broken" ] || { echo "no answer" >&2; exit 1; }
+[ "$verb" != look ] || echo '{"can_reboot": true}'
 for n; do
 	state=open mark='' reason='' jobs=0
 	[ ! -e "$dir/$n.fence" ] || read -r state mark reason < "$dir/$n.fence"
@@ -19,11 +20,23 @@ for n; do
 		fi
 		ours=false
 		[ "$mark" != "$STOIKA_FENCE_MARK" ] || ours=true
-		printf '{"node": "%s", "state": "%s", "ours": %s, "by": "%s", "reason": "%s", "jobs": %d}\n' \
-			"$n" "$state" "$ours" "${mark:+someone}" "$reason" "$jobs"
+		rebooted=false
+		[ ! -e "$dir/$n.rebooted" ] || rebooted=true
+		printf '{"node": "%s", "state": "%s", "ours": %s, "by": "%s", "reason": "%s", "jobs": %d, "rebooted": %s}\n' \
+			"$n" "$state" "$ours" "${mark:+someone}" "$reason" "$jobs" "$rebooted"
 		;;
-	close) echo "closed $STOIKA_FENCE_MARK $STOIKA_FENCE_WHY" > "$dir/$n.fence" ;;
-	open) rm -f "$dir/$n.fence" ;;
+	close)
+		rm -f "$dir/$n.rebooted"
+		echo "closed $STOIKA_FENCE_MARK $STOIKA_FENCE_WHY" > "$dir/$n.fence"
+		;;
+	open) rm -f "$dir/$n.fence" "$dir/$n.rebooted" ;;
+	reboot)
+		boot=0
+		[ ! -e "$dir/$n.boot" ] || read -r boot < "$dir/$n.boot" || :
+		echo $((boot + 1)) > "$dir/$n.boot"
+		rm -f "$dir/$n.awaits"
+		: > "$dir/$n.rebooted"
+		;;
 	requeue | cancel) echo 0 > "$dir/$n.jobs" ;;
 	esac
 done

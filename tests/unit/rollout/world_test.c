@@ -383,6 +383,52 @@ TEST(one_that_does_not_come_back_is_kept)
 	tear_down(&s);
 }
 
+TEST(the_power_is_cycled_once)
+{
+	struct site s;
+	struct evidence_rows files = VEC_INIT;
+	struct err err = {0};
+	bool told = false;
+
+	set_up(&s, "cycled", 2, NULL);
+	assert_int_equal(
+		rollout_policy_change(s.arena, "flags",
+			str_of(arena_printf(s.arena,
+				"reboot: {within: 2s, power_cycle: [/bin/sh, -c, 'echo on >> "
+				"%s/$0.cycles; rm %s/$0.gone']}",
+				s.dir, s.dir)),
+			&s.order.policy, &err),
+		0);
+	nodes_put(s.dir, "n1", "does", "reboots stays-down");
+	assert_int_equal(drive(&s), 0);
+	assert_string_equal(
+		way(&s, "n1"), WAY_THERE "rebooting services verify returned soak done");
+	assert_string_equal(nodes_get(s.dir, "n1", "cycles"), "on");
+	assert_string_equal(nodes_get(s.dir, "n2", "cycles"), "");
+	assert_int_equal(
+		store_evidence(s.store, s.arena, s.out.id, s.refs.at[0]->id, &files, &err), 0);
+	vec_each(&files, const struct evidence_row, f)
+		told = told || strcmp(f->name, "power-cycle.txt") == 0;
+	assert_true(told);
+	vec_done(&files);
+	tear_down(&s);
+}
+
+TEST(the_scheduler_restarts_who_asks)
+{
+	struct site s;
+
+	set_up(&s, "by-fence", 2, "reboot: {by: fence, within: 10s}");
+	nodes_put(s.dir, "n1", "does", "reboots");
+	assert_int_equal(drive(&s), 0);
+	assert_string_equal(
+		way(&s, "n1"), WAY_THERE "rebooting services verify returned soak done");
+	assert_string_equal(way(&s, "n2"), WAY_THERE "services verify returned soak done");
+	assert_string_equal(nodes_get(s.dir, "n1", "boot"), "1");
+	assert_string_equal(nodes_get(s.dir, "n1", "fence"), "");
+	tear_down(&s);
+}
+
 TEST(who_cannot_be_reached_is_left_alone)
 {
 	struct site s;
@@ -412,9 +458,24 @@ static void die_at_move(void *ctx, const struct node_row *node, const struct dri
 		_exit(9);
 }
 
-/* Drives in a process that dies behind its k-th move; true when it lived to the end. */
-static bool drive_and_die(struct site *s, unsigned k)
+static unsigned calls_left;
+
+/* Begun, and nothing heard of it. */
+static int die_at_call(void *ctx, const struct link_target *t, struct err *err)
 {
+	const struct link_transport *real = ctx;
+
+	if (calls_left > 0 && --calls_left == 0)
+		_exit(9);
+	return real->connect(real->ctx, t, err);
+}
+
+/* Drives in a process that dies behind its k-th move, or at its k-th call of a node; true when it
+ * lived to the end. */
+static bool drive_and_die(struct site *s, unsigned k, bool at_call)
+{
+	struct link_transport real = *s->opts.transport;
+	const struct link_transport deadly = {die_at_call, &real};
 	struct rollout_opts o = s->opts;
 	struct rollout_outcome out;
 	struct err err = {0};
@@ -425,8 +486,13 @@ static bool drive_and_die(struct site *s, unsigned k)
 	child = fork();
 	if (child == 0) {
 		open_site(s);
-		moves_left = k;
-		o.moved = die_at_move;
+		if (at_call) {
+			calls_left = k;
+			o.transport = &deadly;
+		} else {
+			moves_left = k;
+			o.moved = die_at_move;
+		}
 		o.nodes = &s->refs;
 		_exit(rollout_drive(s->store, &s->keys, &o, &out, &err) < 0 ? 7 : 0);
 	}
@@ -456,17 +522,17 @@ static void find_run(struct site *s)
 }
 
 /* The nodes of one site take the three ways at once: there, there by a restart, there and back. */
-static bool die_and_go_on(unsigned k)
+static bool die_and_go_on(unsigned k, bool at_call)
 {
 	struct site s;
 	char name[24], id[64];
 	bool lived;
 
-	snprintf(name, sizeof name, "dies%u", k);
+	snprintf(name, sizeof name, "%s%u", at_call ? "calls" : "moves", k);
 	set_up(&s, name, 3, NULL);
 	nodes_put(s.dir, "n2", "does", "reboots");
 	nodes_put(s.dir, "n3", "does", "check-fails");
-	lived = drive_and_die(&s, k);
+	lived = drive_and_die(&s, k, at_call);
 	find_run(&s);
 	snprintf(id, sizeof id, "%s", s.out.id);
 	s.opts.run = id;
@@ -495,9 +561,19 @@ TEST(a_driver_may_die_behind_any_move)
 	const unsigned step = getenv("STOIKA_LONG") ? 1 : 5;
 	unsigned k = 1;
 
-	while (!die_and_go_on(k))
+	while (!die_and_go_on(k, false))
 		k += step;
 	assert_in_range(k, 25, 60);
+}
+
+TEST(a_driver_may_die_at_any_call)
+{
+	const unsigned step = getenv("STOIKA_LONG") ? 1 : 5;
+	unsigned k = 1;
+
+	while (!die_and_go_on(k, true))
+		k += step;
+	assert_in_range(k, 15, 60);
 }
 
 T_MAIN
