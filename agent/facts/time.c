@@ -25,11 +25,15 @@ static void put_clock(json_t *time)
 {
 	struct timex t = {0};
 	const int state = adjtimex(&t);
+	const bool synchronized = state != TIME_ERROR && !(t.status & STA_UNSYNC);
 	const double unit = t.status & STA_NANO ? 1e6 : 1e3;
 
 	if (state < 0)
 		return;
-	json_put_bool(time, "synchronized", state != TIME_ERROR && !(t.status & STA_UNSYNC));
+	json_put_bool(time, "synchronized", synchronized);
+	/* Of a clock that nobody leads the kernel knows no offset, and its 0 would be a lie. */
+	if (!synchronized)
+		return;
 	json_object_set_new(time, "offset_ms", json_real((double)t.offset / unit));
 	json_object_set_new(time, "max_error_ms", json_real((double)t.maxerror / 1e3));
 }
