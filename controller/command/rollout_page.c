@@ -20,6 +20,14 @@
 
 /* --- read --- */
 
+bool rollout_page_is_log(const struct evidence_row *e)
+{
+	const struct str name = str_of(e->name);
+
+	return e->bytes > 0 && !str_ends(name, ".json") && !str_ends(name, ".journal") &&
+	       !str_is(name, "index.txt");
+}
+
 static const char *read_telling(struct arena *a, const struct evidence_row *e)
 {
 	AUTO_FD root = open("/", O_PATH | O_DIRECTORY | O_CLOEXEC);
@@ -29,8 +37,7 @@ static const char *read_telling(struct arena *a, const struct evidence_row *e)
 	buf_init(&lines, 8192);
 	if (root < 0 || fs_read(root, e->path, &text, NULL) < 0)
 		return NULL;
-	/* what is told elsewhere, or is no text for people */
-	if (!str_ends(str_of(e->name), ".json") && !str_ends(str_of(e->name), ".journal"))
+	if (rollout_page_is_log(e))
 		telling_lines(buf_str(&text), TELLING_MAX, &lines);
 	return arena_text(a, buf_str(&lines));
 }
@@ -262,7 +269,13 @@ static void add_now(const struct writer *w)
 	add_contact(w);
 }
 
-/* When it came there, how long it stayed, and how that ended when not well. */
+/* Nothing, or what stands under WHY already. */
+static bool is_told(const struct writer *w, const char *why)
+{
+	return !*why || strstr(w->g->n->row->reason, why) != NULL;
+}
+
+/* When it came there, how long it stayed, how that ended when not well, and why. */
 static void add_move(const struct writer *w, size_t i)
 {
 	const struct rollout_moves *all = &w->g->moves;
@@ -287,8 +300,8 @@ static void add_move(const struct writer *w, size_t i)
 	if (next && strcmp(next->event, NODE_EVENTS[EVENT_OK]) != 0)
 		buf_addf(w->out, "  %s", text_state(w->lang, next->event));
 	buf_add_char(w->out, '\n');
-	if (m->why && *m->why)
-		lang_add_wrapped(w->out, INDENT + 16, m->why);
+	if (next && !is_told(w, next->why))
+		lang_add_wrapped(w->out, INDENT + 16, next->why);
 }
 
 static void add_happened(const struct writer *w)
@@ -350,7 +363,7 @@ static void add_order(const struct writer *w, const struct rollout_given *o)
 	buf_add_text(w->out, " (");
 	rollout_add_span(w->out, w->lang, o->result.took);
 	buf_add_text(w->out, ")\n");
-	if (*o->result.reason)
+	if (!is_told(w, o->result.reason))
 		lang_add_wrapped(w->out, INDENT + 16, o->result.reason);
 	add_bad_records(w, o->run);
 }

@@ -41,6 +41,8 @@ json_t *rollout_page_json(const struct rollout_page *g, struct arena *a); /* new
 /* What to do, in order; how many. */
 size_t rollout_remedies(
 	const struct rollout_page *g, struct arena *a, struct remedy out[static REMEDIES_MAX]);
+/* Text for people, which is not told elsewhere: no facts, no journal, no list of the files. */
+bool rollout_page_is_log(const struct evidence_row *e);
 /* The scheduler's jobs are kept off it by us, or it was so when it came to rest. */
 bool rollout_page_is_ours(const struct rollout_page *g);
 /* It was closed by somebody else before us. */

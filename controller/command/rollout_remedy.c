@@ -200,7 +200,8 @@ static void add_files(struct remedies *r)
 			const char *lines = r->g->telling[i];
 			AUTO_BUF line = {0};
 
-			if (!lines || (*lines != '\0') != (telling == 1))
+			if (!lines || !rollout_page_is_log(&r->g->evidence.at[i]) ||
+				(*lines != '\0') != (telling == 1))
 				continue;
 			buf_init(&line, COMMAND_MAX);
 			buf_add_text(&line, "less ");
@@ -215,8 +216,10 @@ static void add_bad_order(struct remedies *r)
 	const struct rollout_given *bad = NULL;
 
 	vec_each(&r->g->orders, const struct rollout_given, o)
-		if (o->result.state == RESULT_FAILED || o->result.state == RESULT_DENIED ||
-			o->result.state == RESULT_TIMEOUT)
+		if (strcmp(o->mode, "facts") != 0 && strcmp(o->mode, "evidence") != 0 &&
+			(o->result.state == RESULT_FAILED || o->result.state == RESULT_DENIED ||
+				o->result.state == RESULT_TIMEOUT ||
+				o->result.state == RESULT_INTERRUPTED))
 			bad = o;
 	if (bad)
 		add(r, TEXT_RO_DO_LOOK, TEXT_RO_W_RECORD,
@@ -284,7 +287,7 @@ static void mend_here(struct remedies *r)
 	if (*r->g->n->row->hint)
 		add(r, TEXT_RO_DO_MEND, TEXT_RO_W_HINT,
 			arena_printf(r->a, "# %s", r->g->n->row->hint));
-	if (r->g->seen[STATE_QUIESCED])
+	if (r->g->n->state == STATE_QUARANTINED && r->g->seen[STATE_QUIESCED])
 		add_ssh(r, TEXT_RO_DO_MEND, TEXT_RO_W_DPKG,
 			"dpkg --configure -a && apt-get -f install");
 }

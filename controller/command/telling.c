@@ -6,13 +6,15 @@
 #define LINE_CUT  200
 #define MOST_KEPT 16u
 
-/* Lower case. Words that stand in lines of success as well ("0 errors") are let pass below. */
+/* Lower case. Words that stand in lines of success as well ("0 errors", what dpkg passes through)
+ * are let pass below. */
 static const char *const WORDS[] = {"error", "failed", "failure", "fatal", "xid", "cannot", "can't",
 	"unable to", "refused", "denied", "no space", "mismatch", "rejected", "not found",
 	"no such", "timed out", "timeout", "panic", "fallen off", "bad exit", "unmet", "broken",
-	"half-configured", "segfault", "out of memory"};
-static const char *const HARMLESS[] = {
-	"0 errors", "no errors", "no error", "0 failed", "error correction", "errors=remount"};
+	"half-configured", "half configured", "due to problems", "segfault", "out of memory"};
+static const char *const HARMLESS[] = {"0 errors", "no errors", "no error", "0 failed",
+	"error correction", "errors=remount", "commandline:", " status half-configured ",
+	" status unpacked "};
 
 static bool has(struct str line, const char *word)
 {

@@ -21,6 +21,10 @@ TEST(finds_what_went_wrong)
 		"NVRM: Xid (PCI:0000:3b:00): 79, GPU has fallen off the bus\n");
 	tells("make: done, 0 errors\nmounted with errors=remount-ro\n", 5, "");
 	tells("FAILED\r\nfine\r\n", 5, "FAILED\n");
+	tells("Commandline: apt-get -o DPkg::Lock::Timeout=60\n"
+	      "2026-11-30 23:17:10 status half-configured x:amd64 1\n"
+	      "The following packages are only half configured, probably due to problems\n",
+		5, "The following packages are only half configured, probably due to problems\n");
 }
 
 TEST(keeps_the_last)
