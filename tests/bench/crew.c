@@ -1,6 +1,7 @@
 /*
  * bench-crew [NODES [--check]] - what a rollout costs the controller when no node has anything to
- * do, and how that grows with nodes and with links at once.
+ * do: orders alone, and how that grows with nodes and with how many are out at once; then whole
+ * rollouts, all nodes at once and in the waves of the preset.
  *
  * Each figure is measured in a process of its own, from an empty database: wall and CPU ms of the
  * controller, CPU us a node, its largest memory. With --check it fails when 10,000 nodes cost more
@@ -10,6 +11,7 @@
 
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
+#include "controller/rollout/world.h"
 #include "tests/bench/simulated.h"
 
 #include <stdio.h>
@@ -31,9 +33,9 @@ struct figures {
 	long memory; /* KiB */
 };
 
-/* --- a rollout --- */
+/* --- orders alone --- */
 
-struct rollout {
+struct orders {
 	struct crew *crew;
 	size_t n, called, done, out, wave;
 	unsigned ok;
@@ -42,7 +44,7 @@ struct rollout {
 static void on_done(void *ctx, size_t node, enum order_mode mode, const struct node_result *r,
 	const json_t *facts)
 {
-	struct rollout *b = ctx;
+	struct orders *b = ctx;
 	struct err err = {0};
 
 	(void)mode, (void)facts;
@@ -54,7 +56,7 @@ static void on_done(void *ctx, size_t node, enum order_mode mode, const struct n
 
 static bool tick(void *ctx)
 {
-	struct rollout *b = ctx;
+	struct orders *b = ctx;
 	struct err err = {0};
 
 	while (b->called < b->n && b->out < b->wave) {
@@ -65,9 +67,9 @@ static bool tick(void *ctx)
 	return b->done < b->n;
 }
 
-static unsigned roll(struct simulated *s, struct agents *a, size_t wave)
+static unsigned give_orders(struct simulated *s, struct agents *a, size_t wave)
 {
-	struct rollout b = {.n = s->n, .wave = wave};
+	struct orders b = {.n = s->n, .wave = wave};
 	const struct crew_opts o = {
 		.name = "bench",
 		.recipes = s->recipes,
@@ -87,10 +89,46 @@ static unsigned roll(struct simulated *s, struct agents *a, size_t wave)
 	return b.ok;
 }
 
+/* --- whole rollouts --- */
+
+static unsigned roll(struct simulated *s, struct agents *a, const char *flags)
+{
+	struct frozen order = {.recipes = s->recipes, .n_recipes = s->n_recipes};
+	const struct rollout_opts o = {
+		.order = &order,
+		.nodes = &s->refs,
+		.nodes_text = "all",
+		.by = "bench",
+		.transport = agents_transport(a),
+	};
+	struct rollout_outcome out;
+	struct err err = {0};
+
+	simulated_must(frozen_read_policy(s->arena, NULL, flags, &order, &err), &err);
+	simulated_must(rollout_drive(s->store, &s->keys, &o, &out, &err), &err);
+	return (unsigned)out.states[STATE_DONE];
+}
+
+static unsigned roll_at_once(struct simulated *s, struct agents *a, size_t wave)
+{
+	(void)wave;
+	return roll(s, a,
+		"canary: {count: 0}\nwaves: [100%]\nmax_unavailable: 100%\nbudgets: {}\n"
+		"soak: {canary: 0s, wave: 0s}\n");
+}
+
+static unsigned roll_in_waves(struct simulated *s, struct agents *a, size_t wave)
+{
+	(void)wave;
+	return roll(s, a, "soak: {canary: 0s, wave: 0s}\n");
+}
+
 /* --- measuring --- */
 
+typedef unsigned work_fn(struct simulated *s, struct agents *a, size_t wave);
+
 /* In a process of its own, so that the largest memory is this one's. */
-static struct figures measure(unsigned n, size_t wave)
+static struct figures measure(work_fn *work, unsigned n, size_t wave)
 {
 	struct figures *shared = mmap(
 		NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
@@ -107,7 +145,7 @@ static struct figures measure(unsigned n, size_t wave)
 		simulated_make(&s, n);
 		began = clock_mono();
 		used = simulated_cpu();
-		shared->ok = roll(&s, a, wave);
+		shared->ok = work(&s, a, wave);
 		shared->wall = clock_mono() - began;
 		shared->cpu = simulated_cpu() - used;
 		getrusage(RUSAGE_SELF, &usage);
@@ -148,7 +186,7 @@ static bool by_nodes(unsigned most, struct figures *last)
 	bool good = true;
 
 	for (unsigned n = most >= 10000 ? most / 10000 : 1; n <= most; n *= 10) {
-		*last = measure(n, n);
+		*last = measure(give_orders, n, n);
 		print_row("nodes", n, n, last);
 		good = good && !is_cliff(last, n, &before, m);
 		before = *last;
@@ -164,7 +202,7 @@ static bool by_width(unsigned n)
 	bool good = true;
 
 	for (size_t wave = 1; wave <= n; wave *= 4) {
-		const struct figures f = measure(n, wave);
+		const struct figures f = measure(give_orders, n, wave);
 
 		print_row("width", wave, n, &f);
 		good = good && (wave == 1 || f.wall < CLIFF * before.wall);
@@ -173,21 +211,32 @@ static bool by_width(unsigned n)
 	return good;
 }
 
+static bool is_within(const struct figures *f)
+{
+	if (f->cpu <= CPU_MAX && f->memory <= MEMORY_MAX * 1024L)
+		return true;
+	fprintf(stderr, "more than %d s of CPU or %d MiB\n", (int)(CPU_MAX / CLOCK_SEC),
+		MEMORY_MAX);
+	return false;
+}
+
 int main(int argc, char **argv)
 {
 	const unsigned n = argc > 1 ? (unsigned)strtoul(argv[1], NULL, 10) : 10000;
 	const bool check = argc > 2 && strcmp(argv[2], "--check") == 0;
-	struct figures last = {0};
-	const bool even = by_nodes(n, &last), flat = by_width(n < CURVE_AT ? n : CURVE_AT);
+	struct figures orders = {0};
+	const bool even = by_nodes(n, &orders);
+	const bool flat = by_width(n < CURVE_AT ? n : CURVE_AT);
+	const struct figures at_once = measure(roll_at_once, n, n);
+	const struct figures in_waves = measure(roll_in_waves, n, n);
 
+	print_row("once", n, n, &at_once);
+	print_row("waves", n, n, &in_waves);
 	if (!check)
 		return 0;
-	if (last.cpu > CPU_MAX || last.memory > MEMORY_MAX * 1024L)
-		fprintf(stderr, "more than %d s of CPU or %d MiB\n", (int)(CPU_MAX / CLOCK_SEC),
-			MEMORY_MAX);
-	else if (!even || !flat)
+	if (!even || !flat)
 		fputs("the curve has a cliff\n", stderr);
-	else
-		return 0;
-	return 1;
+	return even && flat && is_within(&orders) && is_within(&at_once) && is_within(&in_waves)
+		       ? 0
+		       : 1;
 }
