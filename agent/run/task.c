@@ -128,6 +128,7 @@ int task_decide(struct execution *x, struct task *t, struct err *err)
 int task_describe(
 	struct execution *x, const struct task *t, int keep, json_t **out, struct err *err)
 {
+	struct err own; /* a kind may look at what it said */
 	int rc;
 
 	*out = NULL;
@@ -135,7 +136,7 @@ int task_describe(
 		return 0;
 	bind(x, t);
 	x->step_env.keep = keep;
-	rc = t->ops->before(&x->step_env, t->args, out, err);
+	rc = t->ops->before(&x->step_env, t->args, out, err ? err : &own);
 	x->step_env.keep = -1;
 	return rc;
 }

@@ -99,9 +99,10 @@ static const char *why_not(struct execution *x, const struct change *c)
 static bool is_back(struct execution *x, const struct change *c)
 {
 	AUTO_JSON now = NULL;
+	struct err why;
 
 	return c->before && c->ops->before &&
-	       c->ops->before(&x->step_env, c->args, &now, NULL) == 0 && now &&
+	       c->ops->before(&x->step_env, c->args, &now, &why) == 0 && now &&
 	       json_equal(now, c->before);
 }
 

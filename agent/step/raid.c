@@ -188,12 +188,13 @@ static int look(struct step_env *env, const struct wish *w, enum found *out, str
 }
 
 /* mdadm.conf lies in /etc/mdadm on Debian, in /etc elsewhere. */
-static const char *conf_path(const struct step_env *env)
+static int find_conf(const struct step_env *env, const char **path, struct err *err)
 {
 	struct stat st;
+	const int rc = fs_stat(env->root, "/etc/mdadm", true, &st, err);
 
-	return fs_stat(env->root, "/etc/mdadm", true, &st, NULL) == 0 ? "/etc/mdadm/mdadm.conf"
-								      : "/etc/mdadm.conf";
+	*path = rc == 0 ? "/etc/mdadm/mdadm.conf" : "/etc/mdadm.conf";
+	return rc == -E_NOTFOUND ? 0 : rc;
 }
 
 static bool conf_names(struct str text, const char *path)
@@ -210,13 +211,17 @@ static bool conf_names(struct str text, const char *path)
 	return false;
 }
 
-static bool is_in_conf(const struct step_env *env, const struct wish *w)
+static int look_into_conf(const struct step_env *env, const struct wish *w, const char **path,
+	bool *there, struct err *err)
 {
 	AUTO_BUF text;
+	int rc = find_conf(env, path, err);
 
 	buf_init(&text, CONF_MAX);
-	return fs_read(env->root, conf_path(env), &text, NULL) == 0 &&
-	       conf_names(buf_str(&text), w->path);
+	if (rc == 0)
+		rc = fs_read(env->root, *path, &text, err);
+	*there = rc == 0 && conf_names(buf_str(&text), w->path);
+	return rc == -E_NOTFOUND ? 0 : rc;
 }
 
 static int judge(struct step_env *env, const json_t *args, const struct wish *w,
@@ -238,6 +243,8 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 {
 	enum found found;
 	struct wish w;
+	const char *conf;
+	bool told = false;
 	int rc = read_args(env, args, &w, rep, err);
 
 	if (rc == -E_NOTFOUND && env->dry) {
@@ -248,6 +255,8 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 		rc = look(env, &w, &found, err);
 	if (rc == 0 && found == FOUND_NOTHING)
 		rc = judge(env, args, &w, rep, err);
+	if (rc == 0)
+		rc = look_into_conf(env, &w, &conf, &told, err);
 	if (rc < 0)
 		return rc;
 	if (found != FOUND_ARRAY) {
@@ -255,9 +264,9 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 		report_addf(rep, "%s %s, level %s, of %u devices\n",
 			found == FOUND_MEMBERS ? "assemble" : "make", w.path, w.level, w.n);
 	}
-	if (!is_in_conf(env, &w)) {
+	if (!told) {
 		report_differs(rep, "is not in mdadm.conf");
-		report_addf(rep, "add %s to %s\n", w.path, conf_path(env));
+		report_addf(rep, "add %s to %s\n", w.path, conf);
 	}
 	return 0;
 }
@@ -300,7 +309,8 @@ static int assemble(struct step_env *env, const struct wish *w, struct err *err)
 	return tool_must(env, argv, err);
 }
 
-static int add_to_conf(struct step_env *env, const struct wish *w, struct err *err)
+static int add_to_conf(
+	struct step_env *env, const struct wish *w, const char *conf, struct err *err)
 {
 	const char *const argv[] = {"mdadm", "--detail", "--brief", w->path, NULL};
 	const struct proc p = {.argv = argv};
@@ -317,7 +327,7 @@ static int add_to_conf(struct step_env *env, const struct wish *w, struct err *e
 	else if (!conf_names(buf_str(&res.out), w->path))
 		rc = err_set(err, E_REMOTE, "mdadm does not describe '%s'", w->path);
 	if (rc == 0)
-		rc = fs_read(env->root, conf_path(env), &text, err);
+		rc = fs_read(env->root, conf, &text, err);
 	if (rc == -E_NOTFOUND)
 		rc = 0;
 	if (text.n > 0 && text.p[text.n - 1] != '\n')
@@ -326,8 +336,8 @@ static int add_to_conf(struct step_env *env, const struct wish *w, struct err *e
 	buf_add_char(&text, '\n');
 	proc_result_done(&res);
 	if (rc == 0)
-		rc = fs_replace(env->root, conf_path(env), buf_str(&text), FS_KEEP_MODE, FS_KEEP_ID,
-			FS_KEEP_ID, err);
+		rc = fs_replace(
+			env->root, conf, buf_str(&text), FS_KEEP_MODE, FS_KEEP_ID, FS_KEEP_ID, err);
 	return rc;
 }
 
@@ -335,6 +345,8 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 {
 	enum found found;
 	struct wish w;
+	const char *conf;
+	bool told = false;
 	int rc = read_args(env, args, &w, rep, err);
 
 	if (rc == 0)
@@ -345,9 +357,9 @@ static int apply(struct step_env *env, const json_t *args, struct step_report *r
 		return rc;
 	if (found != FOUND_ARRAY)
 		rc = found == FOUND_MEMBERS ? assemble(env, &w, err) : create(env, &w, err);
-	if (rc < 0 || is_in_conf(env, &w))
-		return rc;
-	return add_to_conf(env, &w, err);
+	if (rc == 0)
+		rc = look_into_conf(env, &w, &conf, &told, err);
+	return rc < 0 || told ? rc : add_to_conf(env, &w, conf, err);
 }
 
 const struct step_ops STEP_RAID = {.kind = "raid", .check = check, .apply = apply};
