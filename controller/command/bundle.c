@@ -2,9 +2,11 @@
 
 #include "agent/base/clock.h"
 #include "agent/base/fs.h"
+#include "agent/base/fs_dir.h"
 #include "agent/base/json.h"
 #include "agent/base/mem.h"
 #include "agent/base/sign.h"
+#include "agent/base/vec.h"
 #include "agent/recipe/recipe.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
@@ -14,12 +16,15 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define KEY_MAX 4096
+#define KEY_MAX       4096
+#define UNPACKED_KEPT 7 /* bundles beside the one that is taken in */
+#define UNPACKED_SEEN 4096
 
 /* --- the key it is to be signed with --- */
 
@@ -244,6 +249,48 @@ static int note_serial(struct store *s, const struct pack_file *b, const struct 
 	return rc;
 }
 
+struct kept {
+	char name[NAME_MAX + 1];
+	struct timespec made;
+};
+struct kept_list vec(struct kept);
+
+static int newest_first(const void *a, const void *b)
+{
+	const struct timespec *x = &((const struct kept *)a)->made,
+			      *y = &((const struct kept *)b)->made;
+
+	return x->tv_sec != y->tv_sec ? (x->tv_sec < y->tv_sec ? 1 : -1)
+				      : (x->tv_nsec < y->tv_nsec) - (x->tv_nsec > y->tv_nsec);
+}
+
+/* The newest stay: a command of a moment ago may still read one. */
+static int trim(const char *parent, int top, struct err *err)
+{
+	struct kept_list all = VEC_INIT;
+	DIR *dir = fs_dir_open(top, ".", err);
+	const struct dirent *e;
+	struct stat st;
+	int rc = 0;
+
+	if (!dir)
+		return err_wrap(err, "'%s'", parent);
+	while ((e = readdir(dir)) != NULL && all.n < UNPACKED_SEEN) {
+		if (e->d_name[0] == '.' || fstatat(top, e->d_name, &st, AT_SYMLINK_NOFOLLOW) != 0)
+			continue;
+		struct kept *one = vec_push(&all);
+
+		snprintf(one->name, sizeof one->name, "%s", e->d_name);
+		one->made = st.st_mtim;
+	}
+	closedir(dir);
+	vec_sort(&all, newest_first);
+	for (size_t i = UNPACKED_KEPT; rc == 0 && i < all.n; i++)
+		rc = fs_remove(top, all.at[i].name, true, err);
+	vec_done(&all);
+	return rc;
+}
+
 /* DB/../incoming/DIGEST, anew each time: what lies there may have been touched. */
 static int unpack(struct arena *a, struct store *s, const struct pack_file *b, const char **dir,
 	struct err *err)
@@ -259,6 +306,8 @@ static int unpack(struct arena *a, struct store *s, const struct pack_file *b, c
 	if (top < 0)
 		return err_sys(err, errno, "cannot open the folder '%s'", parent);
 	rc = fs_remove(top, b->m.digest, true, err);
+	if (rc == 0)
+		rc = trim(parent, top, err);
 	if (rc == 0)
 		rc = fs_mkdirs(top, b->m.digest, 0700, err);
 	if (rc < 0)

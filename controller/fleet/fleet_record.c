@@ -11,6 +11,7 @@
 
 #include <string.h>
 
+#define NAMES_MAX   64            /* of recipes of an order */
 #define GROUP_ROWS  1000          /* some 8 ms of writing and one sync: see tests/bench/store.c */
 #define LEASE_TTL   INT64_C(7200) /* seconds */
 #define RENEW_EVERY (1800 * CLOCK_SEC)
@@ -134,6 +135,23 @@ void record_facts(struct task *t, json_t *facts)
 	count_row(h);
 }
 
+/* What went well is no drift any more, without waiting for the next look. */
+static void note_healed(const struct task *t, const char *run, enum step_result state)
+{
+	const struct fleet_opts *o = t->fleet->opts;
+	struct hub *h = t->fleet->hub;
+	const char *names[NAMES_MAX];
+	unsigned n = 0;
+
+	if (o->mode != ORDER_APPLY || (state != RESULT_OK && state != RESULT_CHANGED))
+		return;
+	for (; n < o->n_recipes && n < NAMES_MAX; n++)
+		names[n] = o->recipes[n].name;
+	if (n > 0 && !h->broken.code)
+		(void)store_drift_healed(
+			h->store, t->node->id, run, clock_wall() / CLOCK_SEC, names, n, &h->broken);
+}
+
 void record_result(struct task *t, const char *run, const struct node_result *r)
 {
 	const struct fleet *f = t->fleet;
@@ -142,6 +160,7 @@ void record_result(struct task *t, const char *run, const struct node_result *r)
 	if (!record_begin(h))
 		return;
 	(void)store_result_put(h->store, run, r, &h->broken);
+	note_healed(t, run, r->state);
 	if (!h->broken.code && !f->stay && !h->lease && strcmp(run, f->out->id) == 0)
 		(void)store_lease_drop(h->store, t->node->id, run, &h->broken);
 	count_row(h);

@@ -244,6 +244,12 @@ struct drift_report {
 struct drift_reports vec(struct drift_report);
 /* Adds a look at a node; fills in since from the look before, drops the oldest. */
 int store_drift_put(struct store *s, struct drift_report *r, struct err *err);
+/*
+ * After an apply of these recipes that went well: when the newest report says otherwise and is of
+ * no other recipe, a new one says ok.
+ */
+int store_drift_healed(struct store *s, int64_t node, const char *run, int64_t at,
+	const char *const *recipes, unsigned n, struct err *err);
 /* The newest report of each node that has one, or with node all of that node, newest first. */
 int store_drift(
 	struct store *s, struct arena *a, int64_t node, struct drift_reports *out, struct err *err);

@@ -7,6 +7,7 @@
 
 enum {
 	BEFORE,
+	STANDING,
 	FOUND_BEFORE,
 	ADD,
 	ADD_FINDING,
@@ -25,6 +26,8 @@ enum {
 static const char *const SQL[] = {
 	[BEFORE] = "SELECT id, state, since FROM drift_reports WHERE node_id = :node"
 		   " ORDER BY id DESC LIMIT 1",
+	[STANDING] = "SELECT state, recipes FROM drift_reports WHERE node_id = :node"
+		     " ORDER BY id DESC LIMIT 1",
 	[FOUND_BEFORE] = "SELECT since FROM drift_findings WHERE report_id = :report"
 			 " AND recipe = :recipe AND step = :step AND name = :name",
 	[ADD] = "INSERT INTO drift_reports (node_id, run, at, since, state, recipes, reason, hint,"
@@ -144,6 +147,47 @@ int store_drift_put(struct store *s, struct drift_report *r, struct err *err)
 	for (unsigned i = 0; rc == 0 && i < r->n && i < DRIFT_FINDINGS_MAX; i++)
 		rc = add_finding(s, id, i, &r->findings[i], err);
 	return rc == 0 ? sweep(s, r->node, err) : rc;
+}
+
+/* "base exp": all of them among the names? */
+static bool are_among(struct str words, const char *const *names, unsigned n)
+{
+	struct str word;
+	bool all = true;
+
+	while (all && str_next(&words, ' ', &word)) {
+		all = word.n == 0;
+		for (unsigned i = 0; i < n && !all; i++)
+			all = str_is(word, names[i]);
+	}
+	return all;
+}
+
+int store_drift_healed(struct store *s, int64_t node, const char *run, int64_t at,
+	const char *const *recipes, unsigned n, struct err *err)
+{
+	struct arena *a = arena_new();
+	struct drift_report r = {
+		.node = node, .at = at, .run = run, .reason = "", .hint = "", .state = DRIFT_OK};
+	bool stands = false;
+	int rc;
+
+	{
+		AUTO_QUERY q = query_start(s, PART_DRIFT, SQL, STANDING);
+
+		query_int(&q, ":node", node);
+		rc = query_next(&q, err);
+		if (rc > 0) {
+			r.recipes = query_get_word(&q, 1, a);
+			stands =
+				strcmp(query_get_word(&q, 0, a), drift_state_name(DRIFT_OK)) != 0 &&
+				*r.recipes && are_among(str_of(r.recipes), recipes, n);
+		}
+	}
+	if (rc > 0)
+		rc = stands ? store_drift_put(s, &r, err) : 0;
+	arena_free(a);
+	return rc;
 }
 
 static void read_report(struct query *q, struct arena *a, struct drift_report *r)

@@ -39,6 +39,16 @@ for c in 'bundle make base' export; do
 done
 
 # a changed manifest is no mistake of the caller
+# what was taken in earlier does not pile up
+i=10
+while [ $i -lt 30 ]; do
+	mkdir -p "state/incoming/old$i"
+	touch -d "2020-01-$i" "state/incoming/old$i"
+	i=$((i + 1))
+done
+expect 2 "$STOIKA" plan base nobody --bundle 'a"b.bundle' --key state/keys/sign.pub
+ok 'it was unpacked' test -n "$(find state/incoming -path '*base/recipe.yaml')"
+ok 'the newest of the others stay' test "$(find state/incoming -maxdepth 1 -name 'old*' | sort | tr '\n' ' ')" = "$(seq -f 'state/incoming/old%g' -s ' ' 23 29) "
 sed '0,/"expires"/s//"expirez"/' 'a"b.bundle' > changed
 expect 3 "$STOIKA" bundle verify changed
 

@@ -88,6 +88,8 @@ ok 'the range of what has drifted' jq -e '[.[].node // .[].name] == ["gpu02"]' "
 expect 0 stoika list drift gpu02 --json
 ok 'with its finding' jq -e '.[0].findings[0].recipe == "banner" and (.[0].findings[0].since | test("^20.*Z$"))' "$CHECK_DIR/out"
 expect 0 stoika apply --roles drift=drift
+expect 0 stoika list drift
+says '^gpu02 +ok'
 says 'gpu02 +changed'
 expect 0 stoika check gpu02
 says '^gpu02 +ok'

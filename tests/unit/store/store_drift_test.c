@@ -131,6 +131,46 @@ TEST(drift_is_told_since_it_was_first_seen)
 	store_close(s);
 }
 
+TEST(an_apply_heals_what_it_covers)
+{
+	static const char *const ALL[] = {"base", "ground", "exp"}, *const PART[] = {"base"};
+	struct store *s = open_with(SITE, "healed");
+	struct drift_reports all = VEC_INIT;
+	struct arena *a = arena_new();
+	struct drift_report r = {.node = 1,
+		.at = 100,
+		.run = "r1",
+		.recipes = "base exp",
+		.reason = "",
+		.hint = "",
+		.state = DRIFT_DRIFT};
+	struct err err;
+
+	assert_int_equal(store_begin(s, &err), 0);
+	/* never looked at: nothing to say */
+	assert_int_equal(store_drift_healed(s, 1, "a0", 150, ALL, 3, &err), 0);
+	assert_int_equal(store_drift(s, a, 1, &all, &err), 0);
+	assert_int_equal(all.n, 0);
+	assert_int_equal(store_drift_put(s, &r, &err), 0);
+	assert_int_equal(store_drift_healed(s, 1, "a1", 200, PART, 1, &err), 0);
+	assert_int_equal(store_drift(s, a, 1, &all, &err), 0);
+	assert_int_equal(all.n, 1);
+	assert_int_equal(all.at[0].state, DRIFT_DRIFT);
+	vec_done(&all);
+	assert_int_equal(store_drift_healed(s, 1, "a2", 300, ALL, 3, &err), 0);
+	assert_int_equal(store_drift_healed(s, 1, "a3", 400, ALL, 3, &err), 0);
+	assert_int_equal(store_drift(s, a, 1, &all, &err), 0);
+	assert_int_equal(all.n, 2);
+	assert_int_equal(all.at[0].state, DRIFT_OK);
+	assert_int_equal(all.at[0].since, 300);
+	assert_string_equal(all.at[0].run, "a2");
+	assert_string_equal(all.at[0].recipes, "base exp");
+	assert_int_equal(store_commit(s, &err), 0);
+	vec_done(&all);
+	arena_free(a);
+	store_close(s);
+}
+
 TEST(history_is_bounded)
 {
 	struct store *s = open_with(SITE, "history");
