@@ -176,11 +176,10 @@ fuzz_targets() {
 # What must be fast, without sanitizers. The peers' comparison (bench.sh) is for a machine of its own.
 check_speed() {
 	bench=build/bench
-	configure bench && build bench 'bench-store bench-warm bench-crew bench-rollout bench-untar bench-get run_test warm_test step_pass_test' || return
+	configure bench && build bench 'bench-store bench-warm bench-crew bench-untar bench-get run_test warm_test step_pass_test' || return
 	check_ctest bench "$bench" 600 -R '^unit/(run|warm|step_pass)_test$'
 	check bench/warm 600 "$bench/tests/bench/bench-warm" 10000 3 150
 	check bench/crew 600 "$bench/tests/bench/bench-crew" 10000 --check
-	check bench/rollout 600 "$bench/tests/bench/bench-rollout" 10000 --check
 	check bench/store 600 "$bench/tests/bench/bench-store" "$bench" --check
 	check bench/unpack 3600 bash tests/bench/unpack.sh --build "$bench" --check
 	check bench/bulk 3600 bash tests/bench/bulk.sh --build "$bench" --check

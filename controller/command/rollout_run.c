@@ -3,6 +3,7 @@
 #include "agent/base/buf.h"
 #include "agent/base/clock.h"
 #include "controller/command/foretell.h"
+#include "controller/command/lang.h"
 #include "controller/command/rollout_view.h"
 #include "controller/command/session.h"
 #include "controller/secret/secret.h"
@@ -99,10 +100,9 @@ static int on_secrets(void *ctx, const struct pack_recipe *recipes, unsigned n,
 	return rc;
 }
 
-static void on_began(void *ctx, const char *run, const struct node_refs *nodes,
-	const struct rollout_policy *policy, const struct drive *d)
+static void on_began(void *ctx, const char *run)
 {
-	rollout_view_began(((struct driving *)ctx)->view, run, nodes, policy, d);
+	rollout_view_began(((struct driving *)ctx)->view, run);
 }
 
 static void on_moved(void *ctx, const struct node_row *node, const struct drive_move *m)
@@ -112,16 +112,21 @@ static void on_moved(void *ctx, const struct node_row *node, const struct drive_
 
 static void on_turn(void *ctx, const struct drive *d)
 {
-	rollout_view_turn(((struct driving *)ctx)->view, d);
+	(void)d;
+	rollout_view_turn(((struct driving *)ctx)->view);
 }
 
 static int drive(const struct invocation *inv, struct store *s, const struct keys *k,
 	struct rollout_opts *o, struct err *err)
 {
-	struct driving d = {.store = s, .view = rollout_view_new(inv->json)};
+	struct report_opts look;
+	struct driving d = {.store = s};
 	struct rollout_outcome out;
-	int code;
+	int code = lang_opts(inv, &look, err);
 
+	if (code < 0)
+		return code;
+	d.view = rollout_view_new(s, &look);
 	o->by = session_user(inv);
 	o->kex = option_get(inv, "kex");
 	o->ctx = &d;
@@ -131,7 +136,7 @@ static int drive(const struct invocation *inv, struct store *s, const struct key
 	o->turn = on_turn;
 	code = rollout_drive(s, k, o, &out, err);
 	if (code == 0)
-		code = rollout_view_finish(d.view, &out);
+		code = rollout_view_finish(d.view, &out, err);
 	rollout_view_free(d.view);
 	secrets_close(d.secrets);
 	return code;
@@ -139,24 +144,42 @@ static int drive(const struct invocation *inv, struct store *s, const struct key
 
 /* --- begun --- */
 
-/* Only a person can be asked; a script says --yes. */
+static void ask(const struct rollout_begin *b, const struct rollout_policy *p, enum text_lang lang)
+{
+	AUTO_BUF text = {0}, nodes = {0}, safe = {0};
+
+	buf_init(&text, 4096);
+	buf_init(&nodes, 64);
+	buf_init(&safe, 16384);
+	text_add_count(&nodes, lang, COUNT_ON_NODES, b->nodes->n);
+	TEXT_FILL(&text, lang, TEXT_GO_ASK_ROLLOUT, b->recipes_text, buf_text(&nodes), p->name);
+	session_add_lines(&safe, buf_str(&text));
+	fprintf(stderr, "%s ", buf_text(&safe));
+}
+
+/* Only a person can be asked; a script says --yes. English is understood in every language. */
 static int confirm(const struct invocation *inv, const struct rollout_begin *b,
 	const struct rollout_policy *p, struct err *err)
 {
+	struct report_opts o;
 	char line[16] = "";
+	int rc = lang_opts(inv, &o, err);
 
-	if (option_get(inv, "yes"))
-		return 0;
+	if (rc < 0 || option_get(inv, "yes"))
+		return rc;
 	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO)) {
 		err_set(err, E_STATE, "a rollout asks before it begins with %zu node%s",
 			b->nodes->n, b->nodes->n == 1 ? "" : "s");
 		return err_hint(
 			err, "say --yes where nobody can be asked; --explain only foretells it");
 	}
-	fprintf(stderr, "roll %s over %zu node%s by policy '%s'? (yes/no) ", b->recipes_text,
-		b->nodes->n, b->nodes->n == 1 ? "" : "s", p->name);
-	if (fgets(line, sizeof line, stdin) && strcmp(line, "yes\n") == 0)
-		return 0;
+	ask(b, p, o.lang);
+	if (fgets(line, sizeof line, stdin)) {
+		const struct str said = str_trim(str_of(line));
+
+		if (str_is(said, "yes") || str_is(said, text_get(o.lang, TEXT_GO_YES)))
+			return 0;
+	}
 	return err_set(err, E_CANCELLED, "nothing was begun");
 }
 

@@ -133,18 +133,18 @@ static unsigned rows_of_terminal(void)
 	return ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_row > 4 ? size.ws_row : ROWS;
 }
 
-static void draw(struct watch *w, const struct rollout_past *p)
+void rollout_watch_draw(const struct rollout_past *p, const struct report_opts *o, unsigned *drawn)
 {
 	AUTO_BUF text = {0}, all = {0};
 
 	buf_init(&text, TEXT_MAX);
 	buf_init(&all, TEXT_MAX);
-	if (w->drawn > 0)
-		buf_addf(&all, "\033[%uA\r\033[J", w->drawn);
-	rollout_watch_lines(p, w->opts, rows_of_terminal() - 1, &text);
-	w->drawn = 0;
+	if (*drawn > 0)
+		buf_addf(&all, "\033[%uA\r\033[J", *drawn);
+	rollout_watch_lines(p, o, rows_of_terminal() - 1, &text);
+	*drawn = 0;
 	for (size_t i = 0; i < text.n; i++)
-		w->drawn += text.p[i] == '\n';
+		*drawn += text.p[i] == '\n';
 	session_add_lines(&all, buf_str(&text));
 	session_print(&all);
 }
@@ -176,7 +176,7 @@ static int turn(struct watch *w, struct arena *a, int *code, struct err *err)
 		if (rc == 0)
 			print_whole(w, &p);
 	} else if (rc == 0) {
-		draw(w, &p);
+		rollout_watch_draw(&p, w->opts, &w->drawn);
 	}
 	if (rc == 0) {
 		rc = is_driven(w, &p) ? 1 : 0;

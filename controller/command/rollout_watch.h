@@ -16,6 +16,8 @@ int rollout_watch(
 /* The block, at most rows lines of o->width characters. */
 void rollout_watch_lines(
 	const struct rollout_past *p, const struct report_opts *o, unsigned rows, struct buf *out);
+/* That block on the terminal, in the place of the *drawn lines of the one before. */
+void rollout_watch_draw(const struct rollout_past *p, const struct report_opts *o, unsigned *drawn);
 /* A move as a line. */
 void rollout_watch_move(
 	struct buf *out, enum text_lang lang, const char *node, const struct rollout_move *m);

@@ -3,6 +3,7 @@
  * again that stand still.
  */
 #include "agent/base/clock.h"
+#include "controller/command/lang.h"
 #include "controller/command/rollout_run.h"
 #include "controller/command/run_view.h"
 #include "controller/command/session.h"
@@ -254,6 +255,7 @@ static const struct option RESUME_OPTIONS[] = {
 	{"reboot-wait", 0, "TIME", "how long a node may take to restart, such as 30m", false},
 	{"forgive", 0, NULL,
 		"of a rollout: what broke was looked at, failures so far count no more", false},
+	LANG_OPTION,
 	{0},
 };
 

@@ -292,7 +292,7 @@ static int run_loop(struct world *w, struct err *err)
 
 	w->began = clock_mono();
 	if (w->opts->began)
-		w->opts->began(w->opts->ctx, w->run, &w->refs, &w->order->policy, w->drive);
+		w->opts->began(w->opts->ctx, w->run);
 	rc = crew_run(w->crew, on_tick, w, &w->stopped, err);
 	if (rc == 0 && w->broken.code) {
 		*err = w->broken;

@@ -34,9 +34,8 @@ struct rollout_opts {
 	int64_t look_every;                     /* ns, 0: the fence's own */
 	const struct link_transport *transport; /* NULL: SSH */
 	void *ctx;                              /* all may be NULL */
-	/* The run has its id, its nodes are where the drive says. */
-	void (*began)(void *ctx, const char *run, const struct node_refs *nodes,
-		const struct rollout_policy *policy, const struct drive *d);
+	/* The run is in the store. */
+	void (*began)(void *ctx, const char *run);
 	/* After it was committed. */
 	void (*moved)(void *ctx, const struct node_row *node, const struct drive_move *m);
 	/* Twice a second. */

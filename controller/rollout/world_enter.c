@@ -44,7 +44,7 @@ static void enter_staged(struct world *w, size_t i)
 
 static void enter_cordoned(struct world *w, size_t i)
 {
-	want(w, i, WANT_CLOSED, "it is to be changed");
+	keep_closed(w, i);
 }
 
 static void enter_wait_jobs(struct world *w, size_t i)

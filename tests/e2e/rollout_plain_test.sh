@@ -26,8 +26,8 @@ X2
 printf 'rollout: plain\ncanary: {count: 0}\nwaves: [1, 100%%]\nmax_unavailable: 2\nbudgets: {}\nretry: 0\n' > p.yaml
 
 expect 0 stoika apply recipes/two all --rollout p.yaml --yes
-says 'policy .plain., 3 nodes'
-says '3 of 3 done'
+says '^policy +plain$'
+says '3 done'
 for n in n1 n2 n3; do
 	ok "$n has the set" [ "$(on $n cat /srv/set)" = A ]
 done
@@ -38,7 +38,7 @@ ok 'a second one changes nothing' jq -e '.counts == {"done": 3}' "$CHECK_DIR/out
 # a validator that fails: what it changed is taken back, the others are not begun with
 on n1 touch /srv/bad
 expect 1 stoika apply recipes/two all --rollout p.yaml --yes --set set=B --on-failure rollback
-says '^undone .* n1'
+says 'n1 +undone'
 says 'the set is a good one'
 ok 'it is as it was' [ "$(on n1 cat /srv/set)" = A ]
 on n1 rm /srv/bad
@@ -46,7 +46,7 @@ on n1 rm /srv/bad
 # kill -9 of the driver while nodes are at work, and another one goes on
 lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=C --set wait=4 > killed 2>&1
 expect 0 stoika run resume last
-says '3 of 3 done'
+says '3 done'
 for n in n1 n2 n3; do
 	ok "$n has the set" [ "$(on $n cat /srv/loaded)" = C ]
 	ok "$n was told once" [ "$(on $n sh -c 'wc -l < /srv/loaded.C')" = 1 ]
@@ -64,6 +64,7 @@ for _ in $(seq 40); do
 	! jq -e '.[0].state == "done"' runs > /dev/null || break
 done
 ok 'the daemon drove it on' jq -e '.[0].state == "done"' runs
+sleep 3 # until it has seen its child end
 kill $serve
 wait $serve
 ok 'it says so' grep -q driven served

@@ -403,14 +403,17 @@ static _Noreturn void serve(const char *node, int fd)
 	_exit(0);
 }
 
-/* Nobody's child, and with nothing of the controller's: a lock that it held must not stay held. */
+/*
+ * Nobody's child, and with nothing of the controller's: a lock that it held must not stay held, nor
+ * a socket that it closes stay in its epoll set.
+ */
 static _Noreturn void detach(const char *node, int fd)
 {
+	if (dup2(fd, 3) < 0 || close_range(4, ~0U, 0) != 0)
+		_exit(1);
 	if (fork() != 0)
 		_exit(0);
 	setsid();
-	if (dup2(fd, 3) < 0 || close_range(4, ~0U, 0) != 0)
-		_exit(1);
 	serve(node, 3);
 }
 

@@ -1,0 +1,141 @@
+/*
+ * world_kill_test - drivers that die, behind any move and at any call of a node, and others that go
+ * on: no order is given twice, and the end is the same. With STOIKA_LONG at all of them.
+ */
+#include "agent/base/err.h"
+#include "tests/unit/rollout/controller.h"
+#include "tests/unit/rollout/nodes.h"
+#include "tests/unit/t.h"
+
+#include <sys/wait.h>
+
+static unsigned moves_left;
+
+/* Durable, and nothing of it begun. */
+static void die_at_move(void *ctx, const struct node_row *node, const struct drive_move *m)
+{
+	(void)ctx;
+	(void)node;
+	(void)m;
+	if (--moves_left == 0)
+		_exit(9);
+}
+
+static unsigned calls_left;
+
+/* Begun, and nothing heard of it. */
+static int die_at_call(void *ctx, const struct link_target *t, struct err *err)
+{
+	const struct link_transport *real = ctx;
+
+	if (calls_left > 0 && --calls_left == 0)
+		_exit(9);
+	return real->connect(real->ctx, t, err);
+}
+
+/* Drives in a process that dies behind its k-th move, or at its k-th call of a node; true when it
+ * lived to the end. */
+static bool drive_and_die(struct site *s, unsigned k, bool at_call)
+{
+	struct link_transport real = *s->opts.transport;
+	const struct link_transport deadly = {die_at_call, &real};
+	struct rollout_opts o = s->opts;
+	struct rollout_outcome out;
+	struct err err = {0};
+	int status = 0;
+	pid_t child;
+
+	site_close(s);
+	child = fork();
+	if (child == 0) {
+		site_open(s);
+		if (at_call) {
+			calls_left = k;
+			o.transport = &deadly;
+		} else {
+			moves_left = k;
+			o.moved = die_at_move;
+		}
+		o.nodes = &s->refs;
+		_exit(rollout_drive(s->store, &s->keys, &o, &out, &err) < 0 ? 7 : 0);
+	}
+	assert_int_equal(waitpid(child, &status, 0), child);
+	s->store = NULL;
+	s->keys = (struct keys){0};
+	s->rows = (struct node_rows)VEC_INIT;
+	s->refs = (struct node_refs)VEC_INIT;
+	site_open(s);
+	assert_true(WIFEXITED(status));
+	if (WEXITSTATUS(status) != 9)
+		assert_int_equal(WEXITSTATUS(status), 0);
+	return WEXITSTATUS(status) == 0;
+}
+
+static void find_run(struct site *s)
+{
+	struct run_rows rows = VEC_INIT;
+	struct err err = {0};
+
+	assert_int_equal(store_runs(s->store, s->arena, 1000, &rows, &err), 0);
+	vec_each(&rows, const struct run_row, r)
+		if (strcmp(r->mode, "rollout") == 0)
+			snprintf(s->out.id, sizeof s->out.id, "%s", r->id);
+	vec_done(&rows);
+	assert_true(s->out.id[0]);
+}
+
+/* The nodes of one site take the three ways at once: there, there by a restart, there and back. */
+static bool die_and_go_on(unsigned k, bool at_call)
+{
+	struct site s;
+	char name[24], id[64];
+	bool lived;
+
+	snprintf(name, sizeof name, "%s%u", at_call ? "calls" : "moves", k);
+	site_make(&s, t_dir(), name, 3, NULL);
+	nodes_put(s.dir, "n2", "does", "reboots");
+	nodes_put(s.dir, "n3", "does", "check-fails");
+	lived = drive_and_die(&s, k, at_call);
+	find_run(&s);
+	snprintf(id, sizeof id, "%s", s.out.id);
+	s.opts.run = id;
+	if (!lived)
+		assert_int_equal(site_drive(&s), 0);
+	assert_string_equal(site_way(&s, "n1"), WAY_THERE "services verify returned soak done");
+	assert_string_equal(
+		site_way(&s, "n2"), WAY_THERE "rebooting services verify returned soak done");
+	assert_string_equal(site_way(&s, "n3"), WAY_THERE "services verify rollback undone");
+	for (unsigned i = 1; i <= 3; i++) {
+		snprintf(name, sizeof name, "n%u", i);
+		assert_string_equal(nodes_twice(s.dir, name), "");
+		assert_int_equal(nodes_count(s.dir, name, "apply"), 1);
+		assert_string_equal(nodes_get(s.dir, name, "fence"), "");
+	}
+	assert_int_equal(nodes_count(s.dir, "n3", "undo"), 1);
+	assert_string_equal(nodes_get(s.dir, "n2", "boot"), "1");
+	assert_string_equal(site_run_state(&s), "failed");
+	site_drop(&s);
+	return lived;
+}
+
+TEST(a_driver_may_die_behind_any_move)
+{
+	const unsigned step = getenv("STOIKA_LONG") ? 1 : 16;
+	unsigned k = step == 1 ? 1 : 10;
+
+	while (!die_and_go_on(k, false))
+		k += step;
+	assert_in_range(k, 25, 60);
+}
+
+TEST(a_driver_may_die_at_any_call)
+{
+	const unsigned step = getenv("STOIKA_LONG") ? 1 : 12;
+	unsigned k = step == 1 ? 1 : 6;
+
+	while (!die_and_go_on(k, true))
+		k += step;
+	assert_in_range(k, 15, 60);
+}
+
+T_MAIN
