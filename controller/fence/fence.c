@@ -255,6 +255,7 @@ void fence_want(struct fence *f, size_t node, enum fence_want want, const char *
 		n->failures = 0;
 		n->reopened = n->was_ours = false;
 		no_trouble(n);
+		f->hurried = true;
 	}
 	n->want = want;
 	fence_keep(n->why, sizeof n->why, str_of(why));
@@ -732,6 +733,10 @@ static bool begin_why(struct fence *f, int64_t now)
 
 static void begin_next(struct fence *f, int64_t now)
 {
+	/* wanted since the last look: what comes of it is not waited for as long as nothing is */
+	if (f->hurried && f->look_at > f->seen_at + LOOK_SOON)
+		f->look_at = f->seen_at + LOOK_SOON;
+	f->hurried = false;
 	f->n_batch = 0;
 	if (begin_act(f, now) || begin_why(f, now))
 		return;

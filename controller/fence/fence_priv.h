@@ -93,7 +93,7 @@ struct fence {
 	struct words env;
 	int64_t started, look_at, asked_jobs;
 	size_t look_from; /* a look is in parts where the program takes so many names only */
-	bool knows_about, can_reboot, heard;
+	bool knows_about, can_reboot, heard, hurried;
 	int64_t seen_at; /* when the last whole look ended, 0 */
 	size_t cursor;
 	struct vec(struct fence_job) jobs;
