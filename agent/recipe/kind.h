@@ -16,10 +16,11 @@ enum param_type {
 	PARAM_INT,
 	PARAM_NUM,
 	PARAM_BOOL,
-	PARAM_MODE,   /* four octal digits, "0644" */
-	PARAM_PATH,   /* absolute, no .. */
-	PARAM_NAME,   /* a package, unit, user, group: str_is_name plus '@', '+', ':' */
-	PARAM_SOURCE, /* a file of the recipe's folder, relative, no .. */
+	PARAM_MODE,    /* four octal digits, "0644" */
+	PARAM_PATH,    /* absolute, no .. */
+	PARAM_ADDRESS, /* IPv4 or IPv6, a plain number */
+	PARAM_NAME,    /* a package, unit, user, group: str_is_name plus '@', '+', ':' */
+	PARAM_SOURCE,  /* a file of the recipe's folder, relative, no .. */
 	PARAM_CHOICE,
 	PARAM_LIST,   /* of text */
 	PARAM_MAP,    /* text to text */

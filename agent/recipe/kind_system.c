@@ -53,7 +53,7 @@ static const struct kind_param HOSTNAME[] = {
 };
 
 static const struct kind_param HOSTS[] = {
-	{"address", PARAM_TEXT, false, NULL, NULL, "IPv4 or IPv6 address"},
+	{"address", PARAM_ADDRESS, false, NULL, NULL, "IPv4 or IPv6 address"},
 	{"names", PARAM_LIST, false, NULL, NULL, "its names, the canonical one first"},
 	{"state", PARAM_CHOICE, false, ENTRY_STATES, "present", "present or absent"},
 	{0},

@@ -15,7 +15,8 @@ struct search {
 static bool is_harmless_type(enum param_type type)
 {
 	return type == PARAM_INT || type == PARAM_NUM || type == PARAM_BOOL ||
-	       type == PARAM_CHOICE || type == PARAM_MODE || type == PARAM_NAME;
+	       type == PARAM_CHOICE || type == PARAM_MODE || type == PARAM_NAME ||
+	       type == PARAM_ADDRESS;
 }
 
 /* A parameter whose type leaves no room for a shell's signs; secrets are judged elsewhere. */

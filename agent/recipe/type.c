@@ -3,6 +3,7 @@
 #include "agent/base/buf.h"
 #include "agent/recipe/value.h"
 
+#include <arpa/inet.h>
 #include <ctype.h>
 #include <stdio.h>
 #include <string.h>
@@ -53,6 +54,19 @@ static int check_mode(const struct type *t, struct str text, struct err *err)
 	if (octal && text.n == 3)
 		return err_hint(err, "write '0" STR_FMT "'", STR_ARG(text));
 	return err_hint(err, "such as '0644'");
+}
+
+static int check_address(const struct type *t, struct str text, struct err *err)
+{
+	unsigned char bytes[16];
+	char z[64];
+
+	snprintf(z, sizeof z, STR_FMT, STR_ARG(str_first(text, sizeof z - 1)));
+	if (strlen(z) == text.n &&
+		(inet_pton(AF_INET, z, bytes) == 1 || inet_pton(AF_INET6, z, bytes) == 1))
+		return 0;
+	fail(t, text, err, "an address");
+	return err_hint(err, "such as 10.0.0.5 or fd00::5, without a prefix length");
 }
 
 static int check_path(const struct type *t, struct str text, struct err *err)
@@ -202,6 +216,7 @@ const char *type_name(enum param_type type)
 		[PARAM_BOOL] = "true or false",
 		[PARAM_MODE] = "four octal digits",
 		[PARAM_PATH] = "an absolute path",
+		[PARAM_ADDRESS] = "an address",
 		[PARAM_NAME] = "a name",
 		[PARAM_SOURCE] = "a file of the recipe",
 		[PARAM_CHOICE] = "one of its choices",
@@ -237,6 +252,9 @@ int type_from_text(const struct type *t, struct str text, json_t **out, struct e
 		break;
 	case PARAM_PATH:
 		rc = check_path(t, text, err);
+		break;
+	case PARAM_ADDRESS:
+		rc = check_address(t, text, err);
 		break;
 	case PARAM_SOURCE:
 		rc = check_source(t, text, err);
