@@ -51,6 +51,8 @@ static int read_options(const struct invocation *inv, struct checking *c, struct
 		err_set(err, E_SYNTAX, "--every '%s' is no period", every);
 		return err_hint(err, "such as 30s, 10m or 1h");
 	}
+	if (rc == 0 && option_get(inv, "set") && !option_get(inv, "recipe"))
+		return err_set(err, E_SYNTAX, "--set needs --recipe");
 	if (rc == 0 && option_get(inv, "count") && !every)
 		return err_set(err, E_SYNTAX, "--count needs --every");
 	return rc < 0 ? rc : read_number(inv, "count", UINT32_MAX, &c->count, err);
@@ -166,7 +168,11 @@ static int check_once(
 static int check_nodes(const struct invocation *inv, struct checking *c,
 	const struct node_refs *nodes, struct err *err)
 {
+	const unsigned n_set = option_count(inv, "set");
+	const char **set = arena_alloc(inv->arena, (n_set + 1) * sizeof *set);
 	const struct look_opts o = {.recipes = recipes_of(inv),
+		.set = set,
+		.n_set = n_set,
 		.by = session_user(inv),
 		.parallel = c->parallel,
 		.kex = option_get(inv, "kex"),
@@ -174,7 +180,11 @@ static int check_nodes(const struct invocation *inv, struct checking *c,
 		.ctx = c,
 		.done = on_report};
 	struct looking *looking = NULL;
-	int rc = look_open(c->store, &c->keys, inv->arena, nodes, &o, &looking, err);
+	int rc;
+
+	for (unsigned i = 0; i < n_set; i++)
+		set[i] = option_at(inv, "set", i);
+	rc = look_open(c->store, &c->keys, inv->arena, nodes, &o, &looking, err);
 
 	c->n = nodes->n;
 	for (uint64_t i = 0; rc == 0 && i < c->count; i++) {
@@ -218,6 +228,7 @@ static int run_check(struct invocation *inv)
 
 static const struct option OPTIONS[] = {
 	{"recipe", 'r', "RECIPE", "look at this one instead of what the roles list", true},
+	{"set", 's', "NAME=VALUE", "with --recipe: a parameter, as apply has it", true},
 	{"diff", 'd', NULL, "show the beginning of each difference", false},
 	{"every", 'e', "PERIOD", "again and again: 30s, 10m, 1h", false},
 	{"count", 'n', "N", "with --every: that often", false},

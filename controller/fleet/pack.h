@@ -8,6 +8,7 @@
  */
 #pragma once
 
+#include "agent/base/json.h"
 #include "agent/base/str.h"
 #include "agent/wire/manifest.h"
 
@@ -40,6 +41,12 @@ struct pack_recipe {
 };
 int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct pack_recipe **out,
 	unsigned *n_out, struct err *err);
+/*
+ * "NAME=VALUE" or "RECIPE.NAME=VALUE" into params {recipe: {name: text}}; a bare name goes to the
+ * recipe that was asked for before those it needs. E_NOTFOUND with a hint when none declares it.
+ */
+int pack_set(json_t *params, const struct pack_recipe *recipes, unsigned n, const char *text,
+	struct err *err);
 int pack_make(struct store *store, const struct keys *keys, const struct pack_recipe *recipes,
 	unsigned n, struct pack *out, struct err *err);
 void pack_done(struct pack *p);

@@ -78,6 +78,7 @@ struct group_look {
 	const struct role_group *group;
 	struct pack_recipe *recipes;
 	unsigned n_recipes;
+	json_t *params;
 	struct secrets *secrets;
 	struct warm *warm;
 	struct fleet_opts opts;
@@ -164,6 +165,9 @@ static int prepare(struct group_look *g, struct arena *a, struct err *err)
 	const struct looking *l = g->whole;
 	int rc = pack_resolve(a, g->group->names, g->group->n, &g->recipes, &g->n_recipes, err);
 
+	g->params = json_object();
+	for (unsigned i = 0; rc == 0 && i < l->opts->n_set; i++)
+		rc = pack_set(g->params, g->recipes, g->n_recipes, l->opts->set[i], err);
 	if (rc == 0 && wants_secrets(g->recipes, g->n_recipes))
 		rc = secrets_open(store_path(l->store), false, &ask, &g->secrets, err);
 	if (rc < 0)
@@ -172,6 +176,7 @@ static int prepare(struct group_look *g, struct arena *a, struct err *err)
 	g->opts = (struct fleet_opts){.mode = ORDER_CHECK,
 		.recipes = g->recipes,
 		.n_recipes = g->n_recipes,
+		.params = g->params,
 		.secrets = g->secrets,
 		.nodes_text = buf_ok(&g->nodes) ? buf_text(&g->nodes) : "many",
 		.by = l->opts->by,
@@ -191,6 +196,7 @@ static void group_done(struct group_look *g)
 	secrets_close(g->secrets);
 	for (unsigned i = 0; i < g->n_recipes; i++)
 		recipe_done(g->recipes[i].recipe);
+	json_decref(g->params);
 	buf_done(&g->nodes);
 }
 

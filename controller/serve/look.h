@@ -30,7 +30,9 @@ int role_groups_make(struct arena *a, const struct node_refs *nodes, const char 
 void role_groups_done(struct role_groups *g);
 
 struct look_opts {
-	const char *recipes; /* instead of the roles' own; NULL */
+	const char *recipes;    /* instead of the roles' own; NULL */
+	const char *const *set; /* "NAME=VALUE" over what variables say; with recipes only */
+	unsigned n_set;
 	const char *by;
 	unsigned parallel;
 	const char *kex;

@@ -72,6 +72,12 @@ says '^ +-by hand$'
 says '^ +\+hello from a gpu node$'
 expect 0 stoika list drift
 says '^gpu02 +drift'
+# with a parameter that nobody's variables have
+expect 1 stoika check gpu01 --recipe banner --set text=another --diff
+says '^ +\+hello from another$'
+expect 2 stoika check gpu01 --set text=another
+warns '--set needs --recipe'
+expect 0 stoika check gpu01
 # the same in Russian
 expect 1 stoika check gpu02 --lang ru
 says '^УЗЕЛ +СОСТОЯНИЕ +ДЛИТСЯ +ЧТО$'
