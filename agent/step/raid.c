@@ -241,7 +241,7 @@ static int judge(struct step_env *env, const json_t *args, const struct wish *w,
 
 static int check(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
-	enum found found;
+	enum found found = FOUND_NOTHING;
 	struct wish w;
 	const char *conf;
 	bool told = false;
@@ -343,7 +343,7 @@ static int add_to_conf(
 
 static int apply(struct step_env *env, const json_t *args, struct step_report *rep, struct err *err)
 {
-	enum found found;
+	enum found found = FOUND_NOTHING;
 	struct wish w;
 	const char *conf;
 	bool told = false;
