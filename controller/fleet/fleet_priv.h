@@ -132,6 +132,7 @@ struct hub {
 	/* the writer */
 	bool writing;
 	unsigned rows;
+	int64_t opened, commit_took; /* of the group at hand; of the last one. Monotonic ns */
 	int64_t renewed;
 	struct err broken; /* the store failed: nothing more can be recorded */
 };

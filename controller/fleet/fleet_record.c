@@ -1,6 +1,9 @@
 /*
  * fleet_record - one writer, group commit: rows gather in one transaction for up to 100 ms.
  *
+ * When many come a group is closed after 5 ms, so that a row is durable soon after it came; where a
+ * commit takes long groups live longer, lest nothing else is done.
+ *
  * Kept are what a step, handler or check changed or could not do; where an agent
  * stands within its run is in the agent's own journal.
  */
@@ -11,8 +14,11 @@
 
 #include <string.h>
 
-#define NAMES_MAX   64            /* of recipes of an order */
-#define GROUP_ROWS  1000          /* some 8 ms of writing and one sync: see tests/bench/store.c */
+#define NAMES_MAX   64   /* of recipes of an order */
+#define GROUP_ROWS  1000 /* some 8 ms of writing: see tests/bench/store.c */
+#define GROUP_MANY  64
+#define GROUP_AGE   (5 * CLOCK_MS)
+#define GROUP_LIVES 3             /* a group lives so many times as long as its commit takes */
 #define LEASE_TTL   INT64_C(7200) /* seconds */
 #define RENEW_EVERY (1800 * CLOCK_SEC)
 #define OS_TEXT_MAX 160
@@ -28,6 +34,7 @@ bool record_begin(struct hub *h)
 		return false;
 	h->writing = true;
 	h->rows = 0;
+	h->opened = clock_mono();
 	return true;
 }
 
@@ -36,15 +43,30 @@ void record_commit(struct hub *h)
 	if (!h->writing)
 		return;
 	h->writing = false;
-	if (h->broken.code)
+	if (h->broken.code) {
 		store_rollback(h->store);
-	else
-		(void)store_commit(h->store, &h->broken);
+		return;
+	}
+	const int64_t begun = clock_mono();
+
+	(void)store_commit(h->store, &h->broken);
+	h->commit_took = clock_mono() - begun;
+}
+
+static bool is_full(const struct hub *h)
+{
+	const int64_t spread = GROUP_LIVES * h->commit_took;
+
+	if (h->rows >= GROUP_ROWS)
+		return true;
+	return h->rows >= GROUP_MANY &&
+	       clock_mono() - h->opened >= (spread > GROUP_AGE ? spread : GROUP_AGE);
 }
 
 static void count_row(struct hub *h)
 {
-	if (++h->rows >= GROUP_ROWS || h->broken.code)
+	h->rows++;
+	if (h->broken.code || is_full(h))
 		record_commit(h);
 }
 

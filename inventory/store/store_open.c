@@ -247,12 +247,12 @@ static int set_rules(struct store *s, struct err *err)
 
 	if (rc < 0)
 		return rc;
-	/* pages that many commits touch are copied once each: one in fifty waits for it, not one in
-	 * twelve */
+	/* a commit that has to copy the log back waits for that: often and briefly rather than
+	 * seldom and for 20 ms */
 	rc = sqlite3_exec(s->db,
 		"PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;"
 		"PRAGMA journal_size_limit = 67108864; PRAGMA cache_size = -65536;"
-		"PRAGMA wal_autocheckpoint = 4000",
+		"PRAGMA wal_autocheckpoint = 500",
 		NULL, NULL, NULL);
 	return rc == SQLITE_OK ? 0 : store_err(s->db, s->path, rc, err, "cannot set up");
 }

@@ -21,12 +21,15 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define NODES        10000u
-#define RATE         50000u /* events a second */
-#define SECONDS      2u
-#define ROUNDS       5u
-#define SYNCS        100u
-#define GROUP_ROWS   1000u /* as fleet_record */
+#define NODES   10000u
+#define RATE    50000u /* events a second */
+#define SECONDS 2u
+#define ROUNDS  5u
+#define SYNCS   100u
+/* as fleet_record */
+#define GROUP_ROWS   1000u
+#define GROUP_AGE    (5 * CLOCK_MS)
+#define GROUP_LIVES  3
 #define GOAL_LATENCY 15.0
 #define GOAL_NOOP    300.0
 #define GOAL_OPEN    1000.0
@@ -123,14 +126,17 @@ static int compare(const void *a, const void *b)
 }
 
 /* Row i of all is of node i % NODES; its seq grows with each round. */
+static void add_event(struct bench *b, const char *run, json_t *record, size_t i)
+{
+	json_object_set_new(record, "seq", json_integer((json_int_t)(i / NODES + 1)));
+	need(b, store_event_add(b->s, run, b->nodes.at[i % NODES].id, record, &b->err), "an event");
+}
+
 static void add_events(struct bench *b, const char *run, json_t *record, size_t first, size_t n)
 {
 	need(b, store_begin(b->s, &b->err), "begin");
-	for (size_t i = first; i < first + n; i++) {
-		json_object_set_new(record, "seq", json_integer((json_int_t)(i / NODES + 1)));
-		need(b, store_event_add(b->s, run, b->nodes.at[i % NODES].id, record, &b->err),
-			"an event");
-	}
+	for (size_t i = first; i < first + n; i++)
+		add_event(b, run, record, i);
 	need(b, store_commit(b->s, &b->err), "commit");
 }
 
@@ -155,26 +161,57 @@ static double sync_alone(const struct bench *b)
 	return late[SYNCS * 99 / 100];
 }
 
+/* A group of writes as fleet_record keeps it. */
+struct group {
+	size_t first, done; /* events that are in it: first .. done - 1 */
+	bool open;
+	int64_t opened, commit_took;
+};
+
+static bool is_full(const struct group *g)
+{
+	const int64_t spread = GROUP_LIVES * g->commit_took;
+
+	return g->done - g->first >= GROUP_ROWS ||
+	       clock_mono() - g->opened >= (spread > GROUP_AGE ? spread : GROUP_AGE);
+}
+
+static void commit(struct bench *b, struct group *g)
+{
+	const int64_t begun = clock_mono();
+
+	need(b, store_commit(b->s, &b->err), "commit");
+	g->commit_took = clock_mono() - begun;
+	g->open = false;
+}
+
 /* Offers the events of some seconds; 99 of 100 were durable after so many ms. */
 static double offer(struct bench *b, const char *run, json_t *record)
 {
 	const size_t all = (size_t)RATE * SECONDS;
 	double *late = xcalloc(all, sizeof *late), cpu = cpu_ms(), worst;
 	const int64_t began = clock_mono(), gap = CLOCK_SEC / RATE;
-	size_t done = 0;
+	struct group g = {0};
 
-	while (done < all) {
+	while (g.done < all || g.open) {
 		size_t due = (size_t)((clock_mono() - began) / gap);
 
 		due = due > all ? all : due;
-		due = due > done + GROUP_ROWS ? done + GROUP_ROWS : due;
-		if (due == done) {
+		if (!g.open && due > g.done) {
+			need(b, store_begin(b->s, &b->err), "begin");
+			g.open = true;
+			g.opened = clock_mono();
+			g.first = g.done;
+		}
+		for (; g.done < due && g.done - g.first < GROUP_ROWS; g.done++)
+			add_event(b, run, record, g.done);
+		if (!g.open || !is_full(&g)) {
 			clock_sleep(CLOCK_MS / 5);
 			continue;
 		}
-		add_events(b, run, record, done, due - done);
-		for (; done < due; done++)
-			late[done] = ms(clock_mono() - began - (int64_t)done * gap);
+		commit(b, &g);
+		for (size_t i = g.first; i < g.done; i++)
+			late[i] = ms(clock_mono() - began - (int64_t)i * gap);
 	}
 	cpu = cpu_ms() - cpu;
 	qsort(late, all, sizeof *late, compare);
