@@ -48,6 +48,26 @@ static int copy_into(const char *from, const char *to, struct err *err)
 	return tree_tool(argv, err);
 }
 
+/* A program of several cases: of the folder that the caller named, else of programs/ beside them.
+ */
+static int lay_shared(struct trial *c, const char *name, struct err *err)
+{
+	char path[TRIAL_PATH_ROOM];
+	struct stat st;
+
+	if (!name || !*name || strchr(name, '/'))
+		return err_set(err, E_SCHEMA, "'programs' must be a list of names");
+	if (c->opts->programs)
+		snprintf(path, sizeof path, "%s/%s", c->opts->programs, name);
+	else
+		snprintf(path, sizeof path, "%s/../programs/%s", c->dir, name);
+	if (stat(path, &st) < 0) {
+		err_set(err, E_NOTFOUND, "'programs': there is no '%s'", path);
+		return err_hint(err, "lay it there, or into bin/ of the case alone");
+	}
+	return tree_program(c->root, name, path, err);
+}
+
 static int lay_programs(struct trial *c, struct err *err)
 {
 	const json_t *names = json_get(c->doc, "programs");
@@ -56,16 +76,8 @@ static int lay_programs(struct trial *c, struct err *err)
 	int rc = 0;
 	DIR *d;
 
-	if (json_array_size(names) > 0 && !c->opts->programs)
-		return err_set(err, E_UNSUPPORTED,
-			"'programs' are those of the repository; lay your own into bin/");
-	for (size_t i = 0; i < json_array_size(names) && rc == 0; i++) {
-		const char *name = json_string_value(json_array_get(names, i));
-
-		snprintf(path, sizeof path, "%s/%s", c->opts->programs ? c->opts->programs : "",
-			name);
-		rc = tree_program(c->root, name, path, err);
-	}
+	for (size_t i = 0; i < json_array_size(names) && rc == 0; i++)
+		rc = lay_shared(c, json_string_value(json_array_get(names, i)), err);
 	snprintf(path, sizeof path, "%s/bin", c->dir);
 	d = opendir(path);
 	while (rc == 0 && d && (e = readdir(d))) {
