@@ -233,16 +233,16 @@ static void measure_latency(struct bench *b, json_t *record)
 	for (unsigned i = 0; i < ROUNDS; i++) {
 		const char *run = arena_printf(b->arena, "events-%u", i);
 		const double alone = sync_alone(b);
-		double added;
+		double late;
 
 		need(b, store_begin(b->s, &b->err), "begin");
 		add_run(b, run, "apply");
 		need(b, store_commit(b->s, &b->err), "commit");
-		added = offer(b, run, record) - alone;
-		printf("  the disk alone takes %.1f ms (99 %%): %.1f ms added\n", alone, added);
-		best = added < best ? added : best;
+		late = offer(b, run, record);
+		printf("  the disk alone takes %.1f ms for a group (99 %%)\n", alone);
+		best = late < best ? late : best;
 	}
-	judge(b, best <= GOAL_LATENCY, "15 ms added for 99 %");
+	judge(b, best <= GOAL_LATENCY, "15 ms for 99 %");
 }
 
 static void measure_rate(struct bench *b, json_t *record)
