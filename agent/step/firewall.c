@@ -318,38 +318,41 @@ static int check(struct step_env *env, const json_t *args, struct step_report *r
 	return err_hint(err, "add a 'package' step for nftables before this one");
 }
 
-static int run_file(const struct step_env *env, const char *flag, const char *path, struct err *err)
+static int judge_answer(const char *const *argv, int rc, struct proc_result *res, struct err *err)
 {
-	const char *const judge[] = {"nft", "-c", "-f", path, NULL};
-	const char *const load[] = {"nft", "-f", path, NULL};
-	const char *const *argv = flag ? judge : load;
-	struct proc_result res;
-	int rc = nft(env, argv, &res, err);
-
+	if (rc == -E_NOTFOUND)
+		return err_hint(err, "add a 'package' step for nftables before this one");
 	if (rc < 0)
 		return rc;
-	if (!proc_ok(&res)) {
-		rc = proc_fail(&(struct proc){.argv = argv, .timeout = PATIENCE}, &res, err);
+	if (!proc_ok(res)) {
+		rc = proc_fail(&(struct proc){.argv = argv, .timeout = PATIENCE}, res, err);
 		err_hint(err, "the rules are in nft's own language: see nft(8)");
 	}
-	proc_result_done(&res);
+	proc_result_done(res);
 	return rc;
 }
 
-/* Judged in a file beside: the one that is read at boot is only ever a good one. */
-static int judge_by_nft(
-	const struct step_env *env, const struct wish *w, struct str text, struct err *err)
+/* Judged ahead of its place: the file that is read at boot is only ever a good one. */
+static int judge_by_nft(const struct step_env *env, struct str text, struct err *err)
 {
-	char path[PATH_MAX];
-	int gone, rc = fs_mkdirs(env->root, MARKS, 0700, err);
+	static const char *const ARGV[] = {"nft", "-c", "-f", "-", NULL};
+	const bool inside = strcmp(env->root_path, "/") != 0;
+	const struct proc p = {.argv = ARGV,
+		.root = inside ? env->root_path : NULL,
+		.input = text,
+		.timeout = PATIENCE,
+		.merge = true};
+	struct proc_result res;
 
-	snprintf(path, sizeof path, MARKS "/" FS_TMP_PREFIX "%.80s.nft", w->table);
-	if (rc == 0)
-		rc = fs_replace(env->root, path, text, 0600, 0, 0, err);
-	if (rc == 0)
-		rc = run_file(env, "-c", path, err);
-	gone = fs_remove(env->root, path, false, rc == 0 ? err : NULL);
-	return rc < 0 ? rc : gone;
+	return judge_answer(ARGV, proc_run(&p, &res, err), &res, err);
+}
+
+static int load(const struct step_env *env, const char *path, struct err *err)
+{
+	const char *const argv[] = {"nft", "-f", path, NULL};
+	struct proc_result res;
+
+	return judge_answer(argv, tool_run(env, argv, NULL, PATIENCE, &res, err), &res, err);
 }
 
 static int remember(const struct step_env *env, const struct wish *w, struct err *err)
@@ -364,8 +367,10 @@ static int remember(const struct step_env *env, const struct wish *w, struct err
 		return err_set(
 			err, E_STATE, "nft took the rules and shows no table '%s'", w->table);
 	hex[HASH_HEX - 1] = '\n';
-	return fs_replace(env->root, w->mark, (struct str){hex, HASH_HEX}, 0600, FS_KEEP_ID,
-		(gid_t)FS_KEEP_ID, err);
+	rc = fs_mkdirs(env->root, MARKS, 0700, err);
+	return rc < 0 ? rc
+		      : fs_replace(env->root, w->mark, (struct str){hex, HASH_HEX}, 0600,
+				FS_KEEP_ID, (gid_t)FS_KEEP_ID, err);
 }
 
 static int delete_table(const struct step_env *env, const struct wish *w, struct err *err)
@@ -381,12 +386,12 @@ static int delete_table(const struct step_env *env, const struct wish *w, struct
 static int put(
 	const struct step_env *env, const struct wish *w, const struct files *f, struct err *err)
 {
-	int rc = judge_by_nft(env, w, buf_str(&f->rules.now), err);
+	int rc = judge_by_nft(env, buf_str(&f->rules.now), err);
 
 	if (rc == 0)
 		rc = edit_save(env, &f->rules, err);
 	if (rc == 0)
-		rc = run_file(env, NULL, w->path, err);
+		rc = load(env, w->path, err);
 	if (rc == 0)
 		rc = remember(env, w, err);
 	return rc < 0 || !f->boot.path ? rc : edit_save(env, &f->boot, err);
@@ -455,7 +460,7 @@ static int undo_loaded(
 	if (!json_get_bool(before, "loaded", false))
 		return delete_table(env, w, err);
 	if (fs_stat(env->root, w->path, false, &st, NULL) == 0)
-		return run_file(env, NULL, w->path, err);
+		return load(env, w->path, err);
 	err_set(err, E_UNSUPPORTED, "the table '%s' that was loaded before had no file", w->table);
 	return err_hint(err, "look at it with 'nft list table inet %s'", w->table);
 }
