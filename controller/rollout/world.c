@@ -307,13 +307,17 @@ static void sum_up(struct world *w)
 {
 	struct rollout_outcome *o = w->out;
 	const char *paused = w->aborted ? NULL : drive_paused(w->drive);
+	size_t rest = 0;
 
 	for (size_t i = 0; i < w->n; i++) {
 		const struct world_node *n = &w->at[i];
 
 		o->states[n->row_state]++;
 		o->unreached += n->row_state == STATE_REJECTED && !n->met;
+		rest += node_is_terminal(n->row_state);
 	}
+	if (rest == w->n)
+		paused = NULL; /* there is nobody left to go on with */
 	o->stopped = w->stopped && !w->ended;
 	o->aborted = w->aborted;
 	snprintf(o->paused, sizeof o->paused, "%s", paused ? paused : "");

@@ -244,13 +244,15 @@ TEST(who_cannot_be_reached_is_left_alone)
 {
 	struct site s;
 
-	site_make(&s, t_dir(), "silent", 2, NULL);
+	site_make(&s, t_dir(), "silent", 2, "failures: {most: 0, same: 1}");
 	nodes_put(s.dir, "n1", "does", "silent");
 	nodes_put(s.dir, "n2", "does", "no-stage");
 	assert_int_equal(site_drive(&s), 0);
 	assert_string_equal(site_way(&s, "n1"), "preflight rejected");
 	assert_string_equal(site_way(&s, "n2"), "preflight staged rejected");
 	assert_int_equal(s.out.unreached, 1);
+	assert_string_equal(s.out.paused, "");
+	assert_string_equal(site_run_state(&s), "failed");
 	assert_string_equal(nodes_get(s.dir, "n2", "fence"), "");
 	site_drop(&s);
 }
