@@ -297,6 +297,8 @@ static int create(
 		add(&argv, "-r", NULL);
 	/* Decided here, not by CREATE_HOME of login.defs; a home that is there is left alone. */
 	add(&argv, f->make_home ? "-m" : "-M", NULL);
+	if (f->make_home) /* closed from the first moment, whatever login.defs says */
+		add(&argv, "-K", "HOME_MODE=0700");
 	return run(env, &argv, w->name, err);
 }
 
@@ -330,7 +332,7 @@ static int modify(
 	return run(env, &argv, w->name, err);
 }
 
-/* usermod makes no home, so it is made here, and closed to others whoever made it. */
+/* usermod makes no home, so it is made here: empty, the user's, 0700. */
 static int make_home(const struct step_env *env, const struct wish *w, struct err *err)
 {
 	struct ident_user u;
@@ -378,7 +380,7 @@ static int change(struct step_env *env, const struct wish *w, const struct findi
 		return rc;
 	rc = f->exists ? modify(env, w, f, err) : create(env, w, f, err);
 	step_cache_forget(env->cache);
-	if (rc == 0 && f->make_home)
+	if (rc == 0 && f->exists && f->make_home)
 		rc = make_home(env, w, err);
 	return rc;
 }
