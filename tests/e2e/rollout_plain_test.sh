@@ -26,7 +26,7 @@ X2
 printf 'rollout: plain\ncanary: {count: 0}\nwaves: [1, 100%%]\nmax_unavailable: 2\nbudgets: {}\nretry: 0\n' > p.yaml
 
 expect 0 stoika apply recipes/two all --rollout p.yaml --yes
-says '^policy +plain$'
+says '^policy +p.yaml$'
 says '3 done'
 for n in n1 n2 n3; do
 	ok "$n has the set" [ "$(on $n cat /srv/set)" = A ]
