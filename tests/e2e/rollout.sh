@@ -9,7 +9,9 @@
 
 . "$TOP/tests/e2e/slurm.sh"
 . "$TOP/tests/lab/gpu/gpu.sh"
-DRIVER_A=595.91.07 DRIVER_B=610.57.04
+DRIVER_A=595.91.07
+# shellcheck disable=SC2034 # used by the tests
+DRIVER_B=610.57.04
 
 cluster() { # N
 	cluster_nodes='' cluster_names=mgmt01
@@ -20,7 +22,7 @@ cluster() { # N
 	gpu_repo
 	# shellcheck disable=SC2086 # a list of words
 	gpu_plug $cluster_nodes
-	policy
+	policy 'max_unavailable: 2'
 	must with_driver $DRIVER_A stoika apply nvidia-driver "gpu[01-0$1]"
 	# shellcheck disable=SC2086 # a list of words
 	slurm_start mgmt01 $cluster_nodes

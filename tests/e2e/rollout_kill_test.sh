@@ -17,13 +17,13 @@ kill_in() { # NODE STATE CMD ...
 	shift 2
 	"$@" > "killed-$kill_state.log" 2>&1 &
 	kill_shell=$!
-	left=600
+	left=1600
 	until grep -Eq "Z +$kill_node +$kill_state " "killed-$kill_state.log"; do
 		left=$((left - 1))
-		[ $left -gt 0 ] && kill -0 $kill_shell 2> /dev/null || {
+		if [ $left = 0 ] || ! kill -0 $kill_shell 2> /dev/null; then
 			fail "$kill_node was not $kill_state: $(tail -n 5 "killed-$kill_state.log")"
 			return 1
-		}
+		fi
 		sleep 0.05
 	done
 	pkill -KILL -P $kill_shell -x stoika 2> /dev/null || pkill -KILL -f "$STOIKA (apply nvidia-driver|run resume)"
@@ -40,7 +40,6 @@ for where in 'gpu01 quiesced' 'gpu01 rebooting' 'gpu01 verify' 'gpu02 preflight'
 	kill_in $where stoika run resume "$run"
 done
 expect 0 stoika run resume "$run"
-cat "$CHECK_DIR/out"
 watch_end
 driver_is $DRIVER_B gpu01 gpu02 gpu03
 most=$(most_out)
@@ -50,8 +49,30 @@ for job in $jobs; do
 	ok "job $job ran once" sh -c "'$PWD/head' scontrol -o show job $job | grep -q ' Restarts=0 '"
 done
 expect 0 stoika run show "$run"
-cat "$CHECK_DIR/out"
+says 'gpu\[01-03\] \(3\): 3 done'
 for node in gpu01 gpu02 gpu03; do
 	slurm_settles $node idle 20
 	ok "$node installed once" test "$(on $node grep -c ' upgrade nvidia-driver-cuda' /var/log/dpkg.log)" = 1
 done
+
+# back to A by a rollout of its own; an agent dies in the middle, and a cable is out for some seconds
+rollout 'gpu[01-02]' $DRIVER_A --set downgrade=true > back.log 2>&1 &
+shell=$!
+left=600
+until grep -q 'gpu01 .*quiesced' back.log || [ $left = 0 ]; do
+	left=$((left - 1))
+	sleep 0.05
+done
+sleep 0.3
+on gpu01 pkill -KILL -f stoika-agent
+until grep -q 'gpu02 .*quiesced' back.log || [ $left = 0 ]; do
+	left=$((left - 1))
+	sleep 0.05
+done
+lab cut gpu02 > lab.out
+sleep 3
+lab uncut gpu02 > lab.out
+wait $shell
+cat back.log
+expect 0 stoika run show last
+cat "$CHECK_DIR/out"
