@@ -45,7 +45,7 @@ soak: {canary: 0s, wave: 0s, node: 0s}
 max_unavailable: 2
 failures: {most: 1, same: 2}
 fence: {by: slurm, jobs: wait, deadline: 2m, prefix: [$PWD/head]}
-reboot: {by: agent, within: 60s}
+reboot: {by: fence, within: 60s}
 X
 	} > policy.yaml
 	for line in "$@"; do

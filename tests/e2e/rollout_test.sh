@@ -40,7 +40,7 @@ done
 expect 0 stoika run show last
 for state in preflight staged cordoned drained quiesced rebooting verify returned; do says "$state +6 "; done
 for state in wait-jobs installed rebooting services soak; do
-	grep -q " $state " rollout.out || fail "nobody was $state"
+	grep -q -e "-> $state:" rollout.out || fail "nobody was $state"
 done
 
 # once more: nothing is changed, and nobody is fenced
