@@ -19,7 +19,7 @@
 #define EVENT_BYTES   ((size_t)32 << 20) /* of one node in one run */
 #define FACTS_MAX     64                 /* groups */
 #define FILES_MAX     16                 /* of evidence */
-#define FILE_BYTES    ((size_t)5 << 20)  /* of all of them */
+#define FILE_BYTES    ((size_t)4 << 20)  /* of all of them */
 #define REBOOT_WAIT   (900 * CLOCK_SEC)
 #define STEADY        (10 * CLOCK_SEC) /* a link that lived so long */
 #define DAY_S         86400
