@@ -137,6 +137,7 @@ void link_set_free(struct link_set *s)
 	free_list(&s->open);
 	free_list(&s->over);
 	close(s->epoll);
+	free(s->watched);
 	free(s);
 }
 
@@ -198,8 +199,25 @@ static bool is_opening(const struct link *l)
 	return l->state > LINK_QUEUED && l->state < LINK_RUNNING;
 }
 
+/*
+ * A process that is being started has copies of all sockets for a moment, and the kernel goes on
+ * watching those: so the socket is taken out before it is closed, and events that come all the same
+ * are known by their serial number.
+ */
+static void disarm(struct link *l)
+{
+	struct link_set *s = l->set;
+
+	if (l->armed == 0 || l->fd < 0 || (size_t)l->fd >= s->watched_n || s->watched[l->fd] != l)
+		return;
+	(void)epoll_ctl(s->epoll, EPOLL_CTL_DEL, l->fd, NULL);
+	s->watched[l->fd] = NULL;
+	l->armed = 0;
+}
+
 static void enter(struct link *l, enum link_state state)
 {
+	disarm(l);
 	list_remove(list_of(l), l);
 	link_session_close(l);
 	l->state = state;
@@ -273,13 +291,30 @@ static void fail(struct link *l)
 
 /* --- one link's progress --- */
 
+static void note_watched(struct link *l)
+{
+	struct link_set *s = l->set;
+	const size_t n = (size_t)l->fd + 1, room = n > 2 * s->watched_n ? n : 2 * s->watched_n;
+
+	if (n > s->watched_n) {
+		s->watched = xrealloc(s->watched, room * sizeof(struct link *));
+		memset(s->watched + s->watched_n, 0, (room - s->watched_n) * sizeof(struct link *));
+		s->watched_n = room;
+	}
+	s->watched[l->fd] = l;
+	l->serial = ++s->serial;
+}
+
 static void watch(struct link *l, uint32_t events)
 {
-	struct epoll_event e = {.events = events, .data.ptr = l};
+	struct epoll_event e = {.events = events};
 	const int op = l->armed == 0 ? EPOLL_CTL_ADD : EPOLL_CTL_MOD;
 
 	if (l->armed == events)
 		return;
+	if (op == EPOLL_CTL_ADD)
+		note_watched(l);
+	e.data.u64 = (uint64_t)l->fd << 32 | l->serial;
 	if (epoll_ctl(l->set->epoll, op, l->fd, &e) != 0) {
 		err_sys(link_err(l), errno, "cannot watch the socket of '%s'", l->target.name);
 		finish(l);
@@ -322,7 +357,7 @@ static void connected(struct link *l)
 
 static void progress(struct link *l)
 {
-	if (l->state == LINK_QUEUED || l->state == LINK_OVER)
+	if (!l || l->state == LINK_QUEUED || l->state == LINK_OVER)
 		return;
 	l->moved = clock_mono();
 	if (l->state == LINK_CONNECTING)
@@ -463,6 +498,15 @@ static void cancel_all(struct link_set *s)
 	}
 }
 
+/* NULL: of one that is over. */
+static struct link *link_of_event(const struct link_set *s, const struct epoll_event *e)
+{
+	const size_t fd = e->data.u64 >> 32;
+	struct link *l = fd < s->watched_n ? s->watched[fd] : NULL;
+
+	return l && l->serial == (uint32_t)e->data.u64 ? l : NULL;
+}
+
 static int wait_events(struct link_set *s, int64_t until, struct err *err)
 {
 	struct epoll_event events[EVENTS_MAX];
@@ -471,7 +515,7 @@ static int wait_events(struct link_set *s, int64_t until, struct err *err)
 	if (n < 0 && errno != EINTR)
 		return err_sys(err, errno, "cannot wait for sockets");
 	for (int i = 0; i < n; i++)
-		progress(events[i].data.ptr);
+		progress(link_of_event(s, &events[i]));
 	return 0;
 }
 

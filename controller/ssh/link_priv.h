@@ -51,9 +51,10 @@ struct link {
 	enum link_state state;
 	int fd;         /* ours while connecting, libssh's (it closes it) once there is a session */
 	uint32_t armed; /* what epoll watches */
-	unsigned tries; /* attempts that failed and were not the last */
-	int64_t began;  /* of this attempt */
-	int64_t moved;  /* last sign of life of this attempt */
+	uint32_t serial;  /* of what it watches */
+	unsigned tries;   /* attempts that failed and were not the last */
+	int64_t began;    /* of this attempt */
+	int64_t moved;    /* last sign of life of this attempt */
 	int64_t earliest; /* of the next attempt */
 
 	ssh_session session;
@@ -79,6 +80,9 @@ struct link_set {
 	int epoll;
 	struct link_list waiting, open, over;
 	struct link *touched;
+	struct link **watched; /* by descriptor */
+	size_t watched_n;
+	uint32_t serial;
 	unsigned limit;     /* sessions at once, now */
 	unsigned successes; /* since the limit was changed last */
 	struct width width; /* of those that are opening and do not hang */

@@ -701,6 +701,67 @@ TEST(follows_a_server_that_turns_away)
 	t_sshd_stop(&strict);
 }
 
+static struct {
+	int peers[2];
+	unsigned n, ticks;
+	pid_t child;
+} pairs;
+
+static int connect_pair(void *ctx, const struct link_target *t, struct err *err)
+{
+	int pair[2];
+
+	(void)ctx, (void)t, (void)err;
+	assert_int_equal(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair), 0);
+	pairs.peers[pairs.n++] = pair[1];
+	return pair[0];
+}
+
+/* One ends early, the other later; in between its copy in the child could still be heard of. */
+static bool end_pairs(void *ctx)
+{
+	(void)ctx;
+	pairs.ticks++;
+	if (pairs.ticks == 1) {
+		pairs.child = fork();
+		if (pairs.child == 0) {
+			pause();
+			_exit(0);
+		}
+		shutdown(pairs.peers[0], SHUT_RDWR);
+	}
+	if (pairs.ticks == 4)
+		shutdown(pairs.peers[1], SHUT_RDWR);
+	return true;
+}
+
+TEST(copies_of_sockets_in_other_processes_are_no_links)
+{
+	const struct link_transport transport = {.connect = connect_pair};
+	const struct link_set_opts o = {.transport = &transport};
+	struct link_target t = {
+		.name = "n", .address = "", .user = "", .host_key = "", .command = ""};
+	struct link_set *s = NULL;
+	struct probe p[2];
+	struct err err = {0};
+
+	assert_int_equal(link_set_new(&o, &s, &err), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		probe_init(&p[i]);
+		link_start(s, &t, &OPS, &p[i]);
+	}
+	assert_int_equal(link_set_count(s), 2);
+	assert_int_equal(link_set_run(s, end_pairs, NULL, &err), 0);
+	for (unsigned i = 0; i < 2; i++) {
+		assert_int_equal(p[i].closed, 1);
+		close(pairs.peers[i]);
+		probe_done(&p[i]);
+	}
+	link_set_free(s);
+	kill(pairs.child, SIGKILL);
+	waitpid(pairs.child, NULL, 0);
+}
+
 TEST(ends_of_unstarted_sets)
 {
 	struct link_target t;
