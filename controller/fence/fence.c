@@ -266,6 +266,20 @@ void fence_want(struct fence *f, size_t node, enum fence_want want, const char *
 		have_at_once(n, clock_mono());
 }
 
+void fence_restarts(struct fence *f, size_t node, const json_t *memory)
+{
+	struct fence_node *n = &f->nodes[node];
+	const char *began = memory ? json_get_str(memory, "daemon", "") : n->daemon;
+
+	fence_keep(n->gone, sizeof n->gone, str_of(began));
+}
+
+/* Its old daemon is the last one that the scheduler has heard. */
+static bool is_unheard(const struct fence_node *n)
+{
+	return n->gone[0] && strcmp(n->gone, n->daemon) == 0;
+}
+
 void fence_move_jobs(struct fence *f, size_t node, enum fence_jobs how)
 {
 	f->nodes[node].move = how;
@@ -309,6 +323,8 @@ json_t *fence_memory(const struct fence *f, size_t node)
 		json_put_str(out, "reason", n->reason);
 	if (n->by[0])
 		json_put_str(out, "who", n->by);
+	if (n->daemon[0])
+		json_put_str(out, "daemon", n->daemon);
 	if (n->before)
 		json_object_set(out, "said", n->before);
 	else if (n->said[0])
@@ -365,6 +381,9 @@ static bool say_obstacle(const struct fence *f, struct fence_node *n, int64_t no
 			v->by[0] ? " (" : "", v->by, v->by[0] ? ")" : "");
 	} else if (closing && v->state == FENCE_CLOSING && n->move != FENCE_WAIT && n->reserved) {
 		fence_trouble(n, now, "its jobs in a reservation are left alone: %u", n->reserved);
+	} else if (n->want == WANT_OPEN && v->ours && is_unheard(n)) {
+		fence_trouble(n, now, "%s has not heard of '%s' since it was restarted",
+			f->ops->name, n->name);
 	} else if (n->want == WANT_REBOOT && !f->can_reboot && f->knows_about) {
 		fence_trouble(n, now, "%s cannot restart nodes here", f->ops->name);
 	} else {
@@ -420,7 +439,7 @@ static enum fence_act act_of(const struct fence *f, const struct fence_node *n, 
 		return ACT_NONE;
 	if (v->rebooting)
 		return n->may_stay ? ACT_STAY : ACT_NONE;
-	return ACT_OPEN;
+	return is_unheard(n) ? ACT_NONE : ACT_OPEN;
 }
 
 /* Those who can go into one command with the first. */

@@ -92,6 +92,13 @@ void fence_free(struct fence *f); /* ends a program that runs */
    for a node that is ours and wanted closed are told to the scheduler too: not for what changes
    often. */
 void fence_want(struct fence *f, size_t node, enum fence_want want, const char *why);
+/*
+ * The node is restarted now by somebody other than the scheduler. It is opened only once the
+ * scheduler has heard of its daemon anew: a job that came before would be taken for lost with it
+ * (Slurm: "unexpectedly rebooted", and requeues). memory: what fence_memory gave before it was
+ * closed, of a driver that died meanwhile; NULL: what was seen last counts.
+ */
+void fence_restarts(struct fence *f, size_t node, const json_t *memory);
 /* Ends or moves what runs on a node that is being closed; once a node. FENCE_WAIT does nothing. */
 void fence_move_jobs(struct fence *f, size_t node, enum fence_jobs how);
 /* Starts and reaps programs; call it every 100 ms or so. now: clock_mono. */

@@ -29,6 +29,8 @@ enum fence_act {
 	ACTS
 };
 
+#define DAEMON_MAX 40
+
 struct fence_node {
 	const char *name;
 	struct fence_view view; /* its texts are those below */
@@ -55,6 +57,8 @@ struct fence_node {
 	json_t *before;      /* what is kept of the scheduler's own record; NULL */
 	char near[WORD_MAX]; /* a name that the scheduler has and that may be meant, "" */
 	char said[128];      /* or its own words for the state, "" */
+	/* when its daemon began, in the scheduler's words; of the one that must be gone, "" */
+	char daemon[DAEMON_MAX], gone[DAEMON_MAX];
 };
 
 struct fence_job {

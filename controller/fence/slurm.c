@@ -62,7 +62,7 @@ static const struct {
 
 /* One line of `scontrol show node -o`, as far as it concerns us. */
 struct record {
-	struct str name, host, state, reason, by;
+	struct str name, host, state, daemon, reason, by;
 };
 
 /* "IDLE+DRAIN", "DOWN*+DRAIN": false when the base is a word we do not know. */
@@ -144,6 +144,7 @@ static int read_record(struct str line, unsigned number, struct record *r, struc
 	r->name = value_of(line, "NodeName=");
 	r->host = value_of(line, " NodeHostName=");
 	r->state = value_of(line, " State=");
+	r->daemon = value_of(line, " SlurmdStartTime=");
 	if (!r->name.n || !r->state.n)
 		return err_set(err, E_SYNTAX, "line %u has no NodeName or no State", number);
 	read_reason(line, r);
@@ -198,6 +199,8 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 	else if (!n->reason[0] && v->state == FENCE_DOWN)
 		fence_keep(n->reason, sizeof n->reason, r->state);
 	fence_keep(n->said, sizeof n->said, r->state);
+	fence_keep(n->daemon, sizeof n->daemon,
+		str_is(r->daemon, "None") ? (struct str){"", 0} : r->daemon);
 	n->seen = true;
 }
 

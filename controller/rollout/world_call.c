@@ -165,12 +165,15 @@ void world_crew_event(void *ctx, size_t i, enum order_mode mode, const json_t *r
 	if (n->ignored)
 		return;
 	keep_fault(&n->fault, record, mode);
-	if (strcmp(ev, "rebooting") == 0)
+	if (strcmp(ev, "rebooting") == 0) {
 		n->down = true;
-	else if (strcmp(ev, "back") == 0 || (strcmp(ev, "resume") == 0 && n->down))
+		if (w->fence && !w->order->policy.reboot_by_fence)
+			fence_restarts(w->fence, i, NULL);
+	} else if (strcmp(ev, "back") == 0 || (strcmp(ev, "resume") == 0 && n->down)) {
 		n->down = n->back = true; /* its going may have been told to a driver that died */
-	else
+	} else {
 		return;
+	}
 	world_look(w, i);
 }
 

@@ -76,6 +76,17 @@ static void follow_apply(struct world *w, size_t i)
 		world_call(w, i, CALL_APPLY);
 }
 
+/* It went down under a driver that died. */
+static void remember_restart(struct world *w, size_t i)
+{
+	AUTO_JSON memory = NULL;
+
+	if (!w->fence || w->order->policy.reboot_by_fence || !w->at[i].memory)
+		return;
+	if (json_parse(str_of(w->at[i].memory), 64u << 10, "memory", &memory, NULL) == 0)
+		fence_restarts(w->fence, i, memory);
+}
+
 static void enter_rebooting(struct world *w, size_t i)
 {
 	struct world_node *n = &w->at[i];
@@ -83,6 +94,8 @@ static void enter_rebooting(struct world *w, size_t i)
 
 	buf_init(&text, 1u << 20);
 	n->down = true;
+	if (n->again)
+		remember_restart(w, i);
 	if (n->again)
 		n->cycled = world_read_evidence(w, i, "power-cycle.txt", &text, NULL) == 0;
 	if (w->order->policy.reboot_by_fence)

@@ -165,6 +165,36 @@ TEST(closes_many_at_once_waits_for_jobs_and_opens)
 	fence_free(f);
 }
 
+/* A job that came before the new slurmd would be requeued. */
+TEST(a_restarted_node_is_opened_once_its_daemon_was_heard_anew)
+{
+	play_clean();
+	play_write("nodes", "n1|IDLE||||2026-11-30T10:00:00\nn2|IDLE||||2026-11-30T10:00:00\n"
+			    "n3|IDLE||||None\n");
+	struct fence *f = play_new(FENCE_SLURM, "R1");
+	for (size_t i = 0; i < 3; i++)
+		fence_want(f, i, WANT_CLOSED, "driver");
+	PLAY_UNTIL(f, fence_is_closed(fence_look(f, 0)) && fence_is_closed(fence_look(f, 2)));
+	json_t *memory = fence_memory(f, 1);
+	assert_string_equal(json_get_str(memory, "daemon", ""), "2026-11-30T10:00:00");
+	fence_restarts(f, 0, NULL);
+	fence_restarts(f, 1, memory);
+	fence_restarts(f, 2, NULL); /* never heard at all: nothing to wait for */
+	for (size_t i = 0; i < 3; i++)
+		fence_want(f, i, WANT_OPEN, "");
+	PLAY_UNTIL(f, fence_look(f, 2)->state == FENCE_OPEN && *fence_look(f, 0)->trouble);
+	assert_non_null(strstr(fence_look(f, 0)->trouble, "has not heard of 'n1'"));
+	assert_int_equal(fence_look(f, 0)->state, FENCE_CLOSED);
+	play_write("nodes",
+		"n1|IDLE|DRAIN|stoika:R1 driver|root|2026-11-30T10:09:00\n"
+		"n2|IDLE|DRAIN|stoika:R1 driver|root|2026-11-30T10:09:01\nn3|IDLE||||None\n");
+	PLAY_UNTIL(f, fence_look(f, 0)->state == FENCE_OPEN);
+	PLAY_UNTIL(f, fence_look(f, 1)->state == FENCE_OPEN);
+	assert_string_equal(fence_look(f, 0)->trouble, "");
+	json_decref(memory);
+	fence_free(f);
+}
+
 TEST(other_words_are_told_too_and_once)
 {
 	play_clean();

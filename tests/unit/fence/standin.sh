@@ -1,7 +1,7 @@
 #!/bin/sh
 # standin.sh DIR PROGRAM ARG...: scontrol, squeue, scancel, kubectl or a site's fence command, as
 # far as a fence calls them. What they rule over are files of DIR:
-#	nodes  name|base|flags|reason|who   jobs  id|state|nodes|reservation|user|stuck
+#	nodes  name|base|flags|reason|who|slurmd began at   jobs  id|state|nodes|reservation|user|stuck
 #	node.NAME.json, pods.json (Kubernetes)   fault  hang, garbage, cut, refuse, empty
 # Each call is a line of DIR/log. One that changes something takes DIR/lock first.
 set -eu
@@ -48,6 +48,8 @@ show_nodes() {
 			state = state "+" $3
 		printf "NodeName=%s Arch=x86_64 CPUTot=2 OS=Linux 6.1 #1 SMP @0  RealMemory=1 State=%s " \
 			"ThreadsPerCore=1 Partitions=all  CfgTRES=cpu=2 ExtSensorsTemp=n/s", $1, state
+		if ($6 != "")
+			printf " SlurmdStartTime=%s", $6
 		if ($4 != "")
 			printf " Reason=%s [%s@2026-11-30T22:22:21]", $4, $5
 		print ""
