@@ -101,6 +101,7 @@ struct work {
 	unsigned n_recipes, parallel;
 	enum text_lang lang;
 	int64_t reboot_wait; /* ns */
+	const char *undo_of; /* NULL, or the run that an undo takes back */
 	json_t *params;
 	struct secrets *secrets;               /* while a run goes on */
 	const char *recipes_text, *nodes_text; /* as they would be typed */
@@ -157,6 +158,31 @@ static int read_lang(const struct invocation *inv, enum text_lang *out, struct e
 	return rc;
 }
 
+static bool is_undo(const struct invocation *inv)
+{
+	return inv->command == &COMMAND_UNDO;
+}
+
+/* What a rollout changed is what its applies changed. */
+static int read_run(const struct invocation *inv, struct work *w, struct err *err)
+{
+	const char *name = is_undo(inv) ? option_get(inv, "run") : NULL;
+	struct run_row run;
+
+	if (!name)
+		return 0;
+	if (store_run_find(w->store, inv->arena, name, &run, err) < 0)
+		return -1;
+	if (strcmp(run.mode, "rollout") != 0 && strcmp(run.mode, "apply") != 0) {
+		err_set(err, E_SCHEMA, "run '%s' is no apply and no rollout but: %s", run.id,
+			run.mode);
+		return err_hint(err, "stoika run list shows which run applied what");
+	}
+	w->undo_of = strcmp(run.mode, "rollout") == 0 ? arena_printf(inv->arena, "%s-apply", run.id)
+						      : run.id;
+	return 0;
+}
+
 static int work_load(const struct invocation *inv, struct work *w, struct err *err)
 {
 	const char *names[SESSION_NAMES_MAX];
@@ -174,6 +200,8 @@ static int work_load(const struct invocation *inv, struct work *w, struct err *e
 		rc = load_recipes(inv, w, names, n, err);
 	if (rc == 0)
 		rc = load_nodes(inv, w, inv->args[1], err);
+	if (rc == 0)
+		rc = read_run(inv, w, err);
 	return rc < 0 ? rc : judge_params(w->recipes, w->n_recipes, w->params, &w->nodes, err);
 }
 
@@ -209,11 +237,6 @@ static void add_settings(const struct invocation *inv, struct buf *out)
 	}
 }
 
-static bool is_undo(const struct invocation *inv)
-{
-	return inv->command == &COMMAND_UNDO;
-}
-
 static void fill_opts(const struct invocation *inv, const struct work *w, enum order_mode mode,
 	struct fleet_opts *o)
 {
@@ -230,6 +253,7 @@ static void fill_opts(const struct invocation *inv, const struct work *w, enum o
 		.kex = option_get(inv, "kex"),
 		.plan_hash = option_get(inv, is_undo(inv) ? "expect" : "plan"),
 		.preview = is_undo(inv) && option_get(inv, "plan"),
+		.undo_of = w->undo_of,
 		.event = run_view_event,
 		.done = run_view_done,
 	};
@@ -498,6 +522,8 @@ static const struct option APPLY_OPTIONS[] = {
 static const struct option UNDO_OPTIONS[] = {
 	SHARED_OPTIONS,
 	{"plan", 0, NULL, "only show what would be taken back", false},
+	{"run", 0, "RUN", "only what this apply or rollout changed, not what came before it",
+		false},
 	{"expect", 0, "HASH", "do just what 'undo --plan' showed under this hash, or stop", false},
 	{"yes", 'y', NULL, "do not ask", false},
 	{0},
@@ -550,7 +576,8 @@ const struct command COMMAND_UNDO = {
 		"Each node remembers what was there before a recipe changed it. What somebody else\n"
 		"changed since is left alone and told. Steps whose kind cannot be undone say so:\n"
 		"'stoika help step KIND'. A recipe with 'undo' steps of its own is taken back by\n"
-		"those alone. Asks before it begins.\n",
+		"those alone. With --run the nodes go back to what they were ahead of that run, and\n"
+		"what earlier ones made of them stays. Asks before it begins.\n",
 	.options = UNDO_OPTIONS,
 	.run = run_undo,
 };

@@ -298,7 +298,8 @@ static void retry_here(struct remedies *r)
 	add_stoika(r, TEXT_RO_DO_RETRY, TEXT_RO_W_PLAN, "plan", "");
 	add_stoika(r, TEXT_RO_DO_RETRY, TEXT_RO_W_APPLY, "apply", "");
 	if (r->g->seen[STATE_QUIESCED])
-		add_stoika(r, TEXT_RO_DO_RETRY, TEXT_RO_W_UNDO, "undo", " --plan");
+		add_stoika(r, TEXT_RO_DO_RETRY, TEXT_RO_W_UNDO, "undo",
+			arena_printf(r->a, " --run %s --plan", r->g->p->run.id));
 	add_stoika(r, TEXT_RO_DO_BACK, TEXT_RO_W_CHECK, "apply", "");
 }
 

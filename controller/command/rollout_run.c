@@ -117,8 +117,9 @@ static void on_turn(void *ctx, const struct drive *d)
 }
 
 static int drive(const struct invocation *inv, struct store *s, const struct keys *k,
-	struct rollout_opts *o, struct err *err)
+	const struct rollout_opts *order, struct err *err)
 {
+	struct rollout_opts opts = *order, *o = &opts;
 	struct report_opts look;
 	struct driving d = {.store = s};
 	struct rollout_outcome out;

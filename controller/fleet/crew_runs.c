@@ -72,7 +72,7 @@ static struct crew_run *make_run(struct crew *c, enum order_mode mode, unsigned 
 	run->fleet =
 		(struct fleet){.hub = &c->hub, .opts = &run->opts, .out = &run->out, .lock = -1};
 	if (mode == ORDER_UNDO)
-		run->fleet.undo_of = arena_printf(c->hub.arena, "%s-apply", c->opts.name);
+		run->opts.undo_of = arena_printf(c->hub.arena, "%s-apply", c->opts.name);
 	run->try = try;
 	run->given = xcalloc(c->n + 1, sizeof *run->given);
 	run->counted = true;

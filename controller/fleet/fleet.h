@@ -40,6 +40,7 @@ struct fleet_opts {
 	const char *plan_hash;   /* apply only what a stored plan showed, node by node; NULL */
 	const char *rekey;       /* public key text that nodes are to obey */
 	bool preview;            /* undo: only tell what would be taken back */
+	const char *undo_of;     /* undo: only what this run changed; NULL: all runs */
 	const struct link_transport *transport; /* NULL: SSH */
 	void *ctx;                              /* all may be NULL */
 	void (*event)(void *ctx, const struct node_row *node, const json_t *record);

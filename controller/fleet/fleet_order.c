@@ -140,7 +140,7 @@ static void choose_mode(const struct task *t, struct order *o, struct order_reci
 	o->mode = f->opts->mode;
 	o->run = f->out->id;
 	o->stay = f->stay;
-	o->undo_of = o->mode == ORDER_UNDO ? f->undo_of : NULL;
+	o->undo_of = o->mode == ORDER_UNDO ? f->opts->undo_of : NULL;
 	o->reboot_asked = f->opts->mode == ORDER_APPLY && f->hub->reboot_asked;
 	o->expect = f->opts->preview ? ORDER_PREVIEW : t->expect;
 	if (o->mode == ORDER_RESUME)

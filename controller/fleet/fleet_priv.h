@@ -147,7 +147,6 @@ struct fleet {
 	struct task *tasks;
 	unsigned n, unfinished;
 	bool reopened;       /* the run is one that ended before */
-	const char *undo_of; /* of an undo, see message.h; NULL: of all runs */
 };
 
 /* --- fleet_task.c --- */

@@ -339,7 +339,7 @@ void task_answered(struct task *t)
 		t->attach = false;
 		task_drop_answer(t);
 		retry(t, 0);
-	} else if (a->refused && a->code == E_NOTFOUND && t->fleet->undo_of) {
+	} else if (a->refused && a->code == E_NOTFOUND && t->fleet->opts->undo_of) {
 		end_task(t, RESULT_SKIPPED, "nothing of this run is known there", NULL);
 	} else if (a->refused && a->code == E_EXISTS && !t->existed) {
 		/* it had this very order before: what came of it? */

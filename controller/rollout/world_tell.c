@@ -267,7 +267,7 @@ static void begin_cycle(struct world *w, size_t i)
 	unsigned n = 0;
 	struct err err = {0};
 
-	while (command[n] && n < 62)
+	while (n < 62 && command[n])
 		n++;
 	memcpy(argv, command, n * sizeof *argv);
 	argv[n] = w->refs.at[i]->name;

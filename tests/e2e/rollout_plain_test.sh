@@ -68,3 +68,14 @@ sleep 3 # until it has seen its child end
 kill $serve
 wait $serve
 ok 'it says so' grep -q driven served
+
+# what one run changed is taken back, what earlier ones made of the node stays
+run=$(stoika --json run list | jq -r '[.[] | select(.mode == "rollout")][0].run')
+expect 0 stoika undo recipes/two n1 --run "$run" --plan
+ok 'showing it changes nothing' [ "$(on n1 cat /srv/set)" = D ]
+expect 0 stoika undo recipes/two n1 --run "$run" --yes
+ok 'the node is as it was ahead of that run' [ "$(on n1 cat /srv/set)" = C ]
+ok 'the others are as that run left them' [ "$(on n2 cat /srv/set)" = D ]
+expect 2 stoika undo recipes/two n1 --run last --yes
+warns 'no apply and no rollout'
+expect 2 stoika undo recipes/two n1 --run nosuch --yes
