@@ -39,6 +39,14 @@ static int64_t deadline(const struct execution *x, const struct recipe_check *c)
 	return clock_mono() + (x->dry ? 0 : (int64_t)c->within * CLOCK_SEC);
 }
 
+/* What is waited for may be a fact: GPUs that train their fabric. Facts that were given stay. */
+static void look_anew(struct execution *x)
+{
+	if (!x->env->facts)
+		json_object_clear(x->facts);
+	step_cache_forget(x->cache);
+}
+
 /* 1: true, 0: false to the end; negative: it cannot be evaluated. */
 static int wait_for(
 	struct execution *x, const struct recipe_check *c, const char **unknown, struct err *err)
@@ -58,7 +66,7 @@ static int wait_for(
 		if (x->env->cancelled && x->env->cancelled(x->env->ctx))
 			return err_set(err, E_CANCELLED, "cancelled while waiting for it");
 		clock_sleep(POLL);
-		step_cache_forget(x->cache);
+		look_anew(x);
 	}
 }
 

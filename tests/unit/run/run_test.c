@@ -341,6 +341,32 @@ TEST(run_checks)
 	stage_done(&s);
 }
 
+TEST(run_checks_wait_for_facts_too)
+{
+	struct stage s;
+	int status;
+	pid_t other;
+
+	stage_init(&s);
+	json_decref(s.facts);
+	s.facts = NULL; /* none are given: they are gathered */
+	stage_recipe(&s, "demo",
+		"recipe: demo\ncheck:\n"
+		"  - name: the module is loaded\n"
+		"    expect: default(facts.nvidia.loaded, '') == '610.57.04'\n    within: 20\n");
+	other = fork();
+	if (other == 0) {
+		usleep(300 * 1000);
+		stage_write(&s, "proc/driver/nvidia/version",
+			"NVRM version: NVIDIA UNIX x86_64 Kernel Module  610.57.04  Release Build\n");
+		_exit(0);
+	}
+	stage_run(&s, ORDER_APPLY, "demo");
+	stage_ends(&s, RESULT_OK, "");
+	assert_int_equal(waitpid(other, &status, 0), other);
+	stage_done(&s);
+}
+
 TEST(run_cancelled_between_steps)
 {
 	struct stage s;
