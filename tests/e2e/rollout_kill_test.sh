@@ -56,6 +56,9 @@ for node in gpu01 gpu02 gpu03; do
 done
 
 # back to A by a rollout of its own; an agent dies in the middle, and a cable is out for some seconds
+for node in gpu01 gpu02; do
+	echo 'DPkg::Pre-Invoke {"sleep 4";};' | on $node sh -c 'cat > /etc/apt/apt.conf.d/99slow'
+done
 rollout 'gpu[01-02]' $DRIVER_A --set downgrade=true > back.log 2>&1 &
 shell=$!
 left=600
@@ -63,14 +66,15 @@ until grep -q 'gpu01 .*-> quiesced:' back.log || [ $left = 0 ]; do
 	left=$((left - 1))
 	sleep 0.05
 done
-sleep 0.3
+sleep 1
 on gpu01 pkill -KILL -f stoika-agent
 until grep -q 'gpu02 .*-> quiesced:' back.log || [ $left = 0 ]; do
 	left=$((left - 1))
 	sleep 0.05
 done
+sleep 1
 lab cut gpu02 > lab.out
-sleep 3
+sleep 5
 lab uncut gpu02 > lab.out
 wait $shell
 expect 0 stoika run show last

@@ -75,10 +75,11 @@ slurm_start() { # HEAD NODE ...
 	for node in "$@"; do slurm_comes "$node"; done
 }
 
-# One that was heard of before slurmctld had read its state is "unexpectedly rebooted".
+# Idle, and its slurmd has told when it started: a job that begins before is lost to an "unexpected" restart. One
+# that was heard of before slurmctld had read its state is down.
 slurm_comes() { # NODE
 	slurm_left=60
-	until [ "$(slurm_state "$1" 2> slurm.err)" = idle ]; do
+	until slurm scontrol -o show node "$1" 2> slurm.err | grep -Eq ' State=IDLE .* SlurmdStartTime=2'; do
 		slurm_left=$((slurm_left - 1))
 		[ "$slurm_left" -gt 0 ] || break
 		[ "$(slurm_state "$1" 2> slurm.err)" != down ] || slurm scontrol update nodename="$1" state=resume
