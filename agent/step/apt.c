@@ -18,6 +18,7 @@
 #include <string.h>
 
 #define LISTS          "/var/lib/apt/lists"
+#define HOLD_WAIT      120 /* seconds for locks */
 #define CHANGE_TIMEOUT (3600 * INT64_C(1000000000))
 #define WORDS_MAX      4000
 
@@ -462,13 +463,16 @@ static int commit(const struct step_env *env, struct transaction *t, struct err 
 	return rc < 0 ? rc : purge(env, t, err);
 }
 
+/* apt-mark waits for nobody, be it only an apt-get that a killed agent of ours has left behind. */
 static int set_holds(
 	const struct step_env *env, const struct names *names, bool held, struct err *err)
 {
 	struct argv argv = VEC_INIT;
 	struct proc_result res;
-	int rc;
+	int rc = package_lock_wait(env, APT_LOCKS, HOLD_WAIT, err);
 
+	if (rc < 0)
+		return rc;
 	*vec_push(&argv) = "apt-mark";
 	*vec_push(&argv) = held ? "hold" : "unhold";
 	*vec_push(&argv) = "--";

@@ -2,6 +2,8 @@
 #include "agent/step/holds.h"
 #include "tests/unit/step/apt_stand_in.h"
 
+#include <sys/wait.h>
+
 #define PACKAGE(name, want, version)                                                             \
 	"Package: " name "\nStatus: " want " ok installed\nArchitecture: all\nVersion: " version \
 	"\n\n"
@@ -209,6 +211,52 @@ TEST(package_undo_brings_all_back)
 	stand_in_remove(&t, "log");
 	assert_int_equal(undo(&t, ARGS, was, left), 0);
 	assert_false(tree_has(&t, "log"));
+	json_decref(was);
+	json_decref(left);
+	done(&t);
+}
+
+/* An apt-get that a killed agent left behind has a second to live. */
+static pid_t hold_lock_for_a_second(struct tree *t)
+{
+	struct flock lock = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
+	char path[512];
+	int ready[2];
+	pid_t pid;
+
+	tree_write(t, "var/lib/dpkg/lock-frontend", "");
+	tree_path(t, "var/lib/dpkg/lock-frontend", path);
+	assert_int_equal(pipe(ready), 0);
+	pid = fork();
+	if (pid == 0) {
+		const int fd = open(path, O_RDWR | O_CLOEXEC);
+
+		if (fcntl(fd, F_SETLK, &lock) == 0 && write(ready[1], "x", 1) == 1)
+			sleep(1);
+		_exit(0);
+	}
+	assert_int_equal(read(ready[0], path, 1), 1);
+	close(ready[0]);
+	close(ready[1]);
+	return pid;
+}
+
+TEST(package_holds_wait_for_the_lock_too)
+{
+	static const char ARGS[] = "{\"names\": [\"a\"], \"hold\": true}";
+	struct tree t;
+	json_t *was, *left;
+	pid_t pid;
+
+	init(&t, PACKAGE("a", "install", "1"), NULL);
+	was = before(&t, ARGS, 1);
+	tree_converge(&t, "package", ARGS);
+	left = before(&t, ARGS, -1);
+	assert_true(is_held(&t, "a"));
+	pid = hold_lock_for_a_second(&t);
+	assert_int_equal(undo(&t, ARGS, was, left), 0);
+	assert_int_equal(waitpid(pid, NULL, WNOHANG), pid);
+	assert_false(is_held(&t, "a"));
 	json_decref(was);
 	json_decref(left);
 	done(&t);
