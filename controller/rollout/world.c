@@ -227,7 +227,7 @@ static void look_at_cycle(struct world *w)
 	buf_addf(&text, "ended with status %d\n", w->cycle.status);
 	buf_add_str(&text, buf_str(&w->cycle.out));
 	buf_add_str(&text, buf_str(&w->cycle.err));
-	world_keep_evidence(w, w->cycled, "power-cycle.txt", buf_str(&text));
+	world_keep_evidence(w, w->cycled, CYCLE_FILE, buf_str(&text));
 }
 
 static int hear_and_write(struct world *w, struct err *err)

@@ -97,7 +97,7 @@ static void enter_rebooting(struct world *w, size_t i)
 	if (n->again)
 		remember_restart(w, i);
 	if (n->again)
-		n->cycled = world_read_evidence(w, i, "power-cycle.txt", &text, NULL) == 0;
+		n->cycled = world_read_evidence(w, i, CYCLE_FILE, &text, NULL) == 0;
 	if (w->order->policy.reboot_by_fence)
 		want(w, i, WANT_REBOOT, "it restarts");
 	else

@@ -13,6 +13,9 @@
 #include "controller/rollout/world.h"
 #include "inventory/store/rollout.h"
 
+/* Evidence that a node's power was cycled, and what the program said. */
+#define CYCLE_FILE "power-cycle.txt"
+
 /* Orders by what they are for: each has tries of its own, so that none is mistaken for another. */
 enum call {
 	CALL_PLAN,

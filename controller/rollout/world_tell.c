@@ -13,7 +13,6 @@
 #define VIEW_FRESH    (60 * CLOCK_SEC) /* what a scheduler said is good for so long */
 #define REASON_WAIT   (20 * CLOCK_SEC) /* for a scheduler to take a reason, of nodes at rest */
 #define CYCLE_TIMEOUT (300 * CLOCK_SEC)
-#define CYCLE_FILE    "power-cycle.txt"
 
 static void tell_word(struct world *w, size_t i, enum node_event on, const char *why,
 	const char *hint, const char *signature)
@@ -276,7 +275,7 @@ static void begin_cycle(struct world *w, size_t i)
 	w->cycled = i;
 	/* durable before it begins: never twice, whoever drives on */
 	world_keep_evidence(w, i, CYCLE_FILE, STR_LIT("begun\n"));
-	if (w->broken.code == 0 &&
+	if (w->broken.code == 0 && crew_commit(w->crew, &w->broken) == 0 &&
 		program_start(&w->cycle, argv, PROC_ENV_CLEAN, w->now + CYCLE_TIMEOUT, &err) < 0)
 		world_keep_evidence(w, i, CYCLE_FILE, str_of(err.msg));
 }

@@ -33,8 +33,8 @@ static int die_at_call(void *ctx, const struct link_target *t, struct err *err)
 	return real->connect(real->ctx, t, err);
 }
 
-/* Drives in a process that dies behind its k-th move, or at its k-th call of a node; true when it
- * lived to the end. */
+/* Drives in a process that dies behind its k-th move, or at its k-th call of a node (0: not by
+ * itself); true when it lived to the end. */
 static bool drive_and_die(struct site *s, unsigned k, bool at_call)
 {
 	struct link_transport real = *s->opts.transport;
@@ -65,6 +65,8 @@ static bool drive_and_die(struct site *s, unsigned k, bool at_call)
 	s->rows = (struct node_rows)VEC_INIT;
 	s->refs = (struct node_refs)VEC_INIT;
 	site_open(s);
+	if (WIFSIGNALED(status))
+		return false;
 	assert_true(WIFEXITED(status));
 	if (WEXITSTATUS(status) != 9)
 		assert_int_equal(WEXITSTATUS(status), 0);
@@ -136,6 +138,29 @@ TEST(a_driver_may_die_at_any_call)
 	while (!die_and_go_on(k, true))
 		k += step;
 	assert_in_range(k, 15, 60);
+}
+
+/* The program itself kills who began it: what it knows of the cycle must be kept by then. */
+TEST(a_driver_may_die_as_a_power_cycle_begins)
+{
+	static const char flags[] =
+		"reboot: {within: 1s, power_cycle: [/bin/sh, -c, 'if [ -e %s/power/$0.cycles ]; then "
+		"echo twice > %s/power/$0.cycles; else echo once > %s/power/$0.cycles; "
+		"kill -9 $PPID; fi']}";
+	struct site s;
+	char text[1024], id[64];
+
+	snprintf(text, sizeof text, flags, t_dir(), t_dir(), t_dir());
+	site_make(&s, t_dir(), "power", 1, text);
+	nodes_put(s.dir, "n1", "does", "reboots stays-down");
+	assert_false(drive_and_die(&s, 0, true));
+	find_run(&s);
+	snprintf(id, sizeof id, "%s", s.out.id);
+	s.opts.run = id;
+	assert_int_equal(site_drive(&s), 0);
+	assert_string_equal(site_way(&s, "n1"), WAY_THERE "rebooting unreachable");
+	assert_string_equal(nodes_get(s.dir, "n1", "cycles"), "once");
+	site_drop(&s);
 }
 
 T_MAIN
