@@ -39,10 +39,14 @@ static int load_order(struct world *w, struct err *err)
 		if (of.n > 0 && bsearch(&key, of.at, of.n, sizeof key, world_compare_rows))
 			*vec_push(&w->refs) = &w->rows.at[i];
 	}
-	if (rc == 0 && w->refs.n != of.n)
-		rc = err_set(err, E_STATE,
-			"%zu of the rollout's nodes are no longer in the inventory",
+	if (rc == 0 && w->refs.n != of.n) {
+		err_set(err, E_STATE, "%zu of the rollout's nodes are no longer in the inventory",
 			of.n - w->refs.n);
+		rc = err_hint(err,
+			"put them back into the site's file until the rollout has ended: "
+			"stoika run show %s",
+			w->run);
+	}
 	vec_done(&of);
 	return rc;
 }
@@ -175,7 +179,9 @@ static int set_out(struct world *w, struct err *err)
 		rc = store_audit_add(w->store, w->opts->by, "resume", "", w->run, err);
 	if (rc == 0)
 		rc = crew_commit(w->crew, err);
-	return rc < 0 ? rc : world_restore(w, err);
+	if (rc == 0)
+		rc = world_restore(w, err);
+	return rc < 0 ? rc : world_hear(w, err);
 }
 
 /* --- the loop --- */

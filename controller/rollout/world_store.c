@@ -188,7 +188,8 @@ int world_hear(struct world *w, struct err *err)
 	const char *asked = "", *by = "";
 	int rc = store_rollout_asked(w->store, a, w->run, &asked, &by, err);
 
-	if (rc == 0 && *asked)
+	/* before the first turn nothing stands still that could go on */
+	if (rc == 0 && *asked && (w->turned || strcmp(asked, "resume") != 0))
 		rc = obey(w, asked, by, err);
 	arena_free(a);
 	return rc;

@@ -98,19 +98,24 @@ TEST(a_node_of_somebody_else_stays_so)
 	site_drop(&s);
 }
 
+static void ask(struct site *s, const char *wish)
+{
+	struct err err = {0};
+	const bool own = store_begin(s->store, &err) == 0; /* the driver's group may be open */
+
+	assert_int_equal(store_rollout_ask(s->store, s->out.id, wish, "ann", &err), 0);
+	if (own)
+		assert_int_equal(store_commit(s->store, &err), 0);
+}
+
 /* A person's wish, while the first waits for a job. */
 static void ask_when_waiting(void *ctx, const struct drive *d)
 {
 	struct site *s = ctx;
-	struct err err = {0};
-	bool own;
 
 	if (!s->wish || drive_state(d, 0) != STATE_WAIT_JOBS)
 		return;
-	own = store_begin(s->store, &err) == 0; /* the driver's group of writes may be open */
-	assert_int_equal(store_rollout_ask(s->store, s->out.id, s->wish, "ann", &err), 0);
-	if (own)
-		assert_int_equal(store_commit(s->store, &err), 0);
+	ask(s, s->wish);
 	s->wish = NULL;
 }
 
@@ -154,6 +159,28 @@ TEST(a_paused_one_is_gone_on_with)
 	assert_string_equal(site_row(&s, "n2").state, "done");
 	assert_int_equal(nodes_count(s.dir, "n1", "plan"), 1);
 	assert_string_equal(site_run_state(&s), "done");
+	site_drop(&s);
+}
+
+/* Asked for, and the driver died before it heard. */
+TEST(an_abort_is_heard_before_anybody_goes)
+{
+	struct site s;
+	char id[64];
+
+	site_make(&s, t_dir(), "unheard", 2, "max_unavailable: 1");
+	nodes_put(s.dir, "n1", "jobs", "40\n");
+	s.opts.ctx = &s;
+	s.opts.turn = ask_when_waiting;
+	s.wish = "pause";
+	assert_int_equal(site_drive(&s), 0);
+	snprintf(id, sizeof id, "%s", s.out.id);
+	s.opts.run = id;
+	ask(&s, "abort");
+	assert_int_equal(site_drive(&s), 0);
+	assert_string_equal(site_way(&s, "n2"), "aborted");
+	assert_int_equal(nodes_count(s.dir, "n2", "plan"), 0);
+	assert_string_equal(site_run_state(&s), "cancelled");
 	site_drop(&s);
 }
 
