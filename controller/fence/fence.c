@@ -22,7 +22,6 @@
 #define FRESH        (2 * CLOCK_SEC) /* what is older is looked at again before anything is done */
 #define RETRY        (3 * CLOCK_SEC) /* after a refusal, doubled up to five times */
 #define AFTER_MOVE   (10 * CLOCK_SEC)
-#define NAME_LONG    253
 #define TAIL_LINES   3
 
 const char *const FENCE_KIND_NAMES[] = {"none", "slurm", "kubernetes", "command", NULL};
@@ -34,33 +33,11 @@ const char *const FENCE_STATE_NAMES[] = {
 static const char *const ENV_KEPT[] = {"PATH", "HOME", "USER", "LOGNAME", "SSH_AUTH_SOCK",
 	"SLURM_CONF", "KUBECONFIG", "TMPDIR", "LD_LIBRARY_PATH", "HTTPS_PROXY", "NO_PROXY", NULL};
 
-void fence_push(struct words *w, const char *word)
-{
-	*vec_push(w) = word;
-}
-
-void fence_keep(char *to, size_t size, struct str text)
-{
-	size_t n = 0;
-	text = str_trim(text);
-	while (text.n && n + 1 < size) {
-		const size_t len = str_printable_length(text);
-		if (n + len + 1 > size)
-			break;
-		if (len)
-			memcpy(to + n, text.p, len);
-		else
-			to[n] = '?';
-		n += len ? len : 1;
-		text = str_from(text, len ? len : 1);
-	}
-	to[n] = 0;
-}
-
 void fence_trouble(struct fence_node *n, int64_t now, const char *fmt, ...)
 {
 	char words[sizeof n->trouble];
 	va_list ap;
+
 	va_start(ap, fmt);
 	const int len = vsnprintf(words, sizeof words, fmt, ap);
 	va_end(ap);
@@ -78,58 +55,12 @@ static void no_trouble(struct fence_node *n)
 	n->view.trouble_since = 0;
 }
 
-static int order_of(struct str a, const char *b)
-{
-	const size_t len = strlen(b);
-	const int c = memcmp(a.p, b, a.n < len ? a.n : len);
-	return c ? c : a.n < len ? -1 : a.n > len;
-}
-
-struct fence_node *fence_find(struct fence *f, struct str name)
-{
-	size_t low = 0, high = f->n;
-	while (low < high && name.p) {
-		const size_t mid = low + (high - low) / 2;
-		struct fence_node *n = &f->nodes[f->by_name[mid]];
-		const int c = order_of(name, n->name);
-		if (c == 0)
-			return n;
-		if (c < 0)
-			high = mid;
-		else
-			low = mid + 1;
-	}
-	return NULL;
-}
-
-const char *fence_names(struct fence *f, char sep)
-{
-	AUTO_BUF out;
-	buf_init(&out, f->n_batch * (NAME_LONG + 1) + 1);
-	for (size_t i = 0; i < f->n_batch; i++) {
-		if (i)
-			buf_add_char(&out, sep);
-		buf_add_text(&out, f->nodes[f->batch[i]].name);
-	}
-	return arena_text(f->scratch, buf_str(&out));
-}
-
-bool fence_is_mark(const struct fence *f, struct str text)
-{
-	if (!str_starts(text, FENCE_MARK))
-		return false;
-	text = str_from(text, sizeof FENCE_MARK - 1);
-	if (!str_starts(text, f->opts.mark))
-		return false;
-	text = str_from(text, strlen(f->opts.mark));
-	return !text.n || text.p[0] == ' ' || text.p[0] == ':';
-}
-
 /* A name that no scheduler reads as an option, a list or all nodes. */
 static bool is_plain(const char *name)
 {
 	const size_t len = strlen(name);
 	static const char *const all[] = {"all", "ALL", "All", NULL};
+
 	for (size_t i = 0; all[i]; i++)
 		if (strcmp(name, all[i]) == 0)
 			return false;
@@ -160,6 +91,7 @@ static int by_name(const void *a, const void *b, void *ctx)
 {
 	const struct fence *f = ctx;
 	const size_t x = *(const size_t *)a, y = *(const size_t *)b;
+
 	return strcmp(f->nodes[x].name, f->nodes[y].name);
 }
 
@@ -167,8 +99,10 @@ static int by_name(const void *a, const void *b, void *ctx)
 static void keep_env(struct fence *f)
 {
 	bool path = false;
+
 	for (size_t i = 0; ENV_KEPT[i]; i++) {
 		const char *value = getenv(ENV_KEPT[i]);
+
 		if (!value)
 			continue;
 		path = path || i == 0;
@@ -189,6 +123,7 @@ int fence_new(const struct fence_opts *o, const char *const *names, size_t n, st
 		[FENCE_KUBERNETES] = &FENCE_KUBERNETES_OPS,
 		[FENCE_COMMAND] = &FENCE_COMMAND_OPS};
 	const int rc = check(o, names, n, err);
+
 	if (rc)
 		return rc;
 	struct fence *f = xcalloc(1, sizeof *f);
@@ -203,6 +138,7 @@ int fence_new(const struct fence_opts *o, const char *const *names, size_t n, st
 	program_init(&f->program);
 	for (size_t i = 0; i < n; i++) {
 		struct fence_node *node = &f->nodes[i];
+
 		node->name = names[i];
 		node->view.reason = node->reason;
 		node->view.by = node->by;
@@ -237,6 +173,7 @@ void fence_free(struct fence *f)
 static void have_at_once(struct fence_node *n, int64_t now)
 {
 	const bool closed = n->want == WANT_CLOSED || n->want == WANT_REBOOT;
+
 	n->view.at = now;
 	n->view.state = closed ? FENCE_CLOSED : FENCE_OPEN;
 	n->view.ours = closed;
@@ -249,6 +186,7 @@ static void have_at_once(struct fence_node *n, int64_t now)
 void fence_want(struct fence *f, size_t node, enum fence_want want, const char *why)
 {
 	struct fence_node *n = &f->nodes[node];
+
 	if (n->want != want) {
 		n->move = FENCE_WAIT;
 		n->retry_at = 0;
@@ -315,6 +253,7 @@ json_t *fence_memory(const struct fence *f, size_t node)
 {
 	const struct fence_node *n = &f->nodes[node];
 	json_t *out = json_object();
+
 	json_put_str(out, "by", FENCE_KIND_NAMES[f->opts.kind]);
 	json_put_str(out, "state", FENCE_STATE_NAMES[n->view.state]);
 	json_put_bool(out, "ours", n->view.ours);
@@ -343,6 +282,7 @@ static bool is_to_close(const struct fence_node *n)
 static void follow_owner(struct fence_node *n, int64_t now)
 {
 	const struct fence_view *v = &n->view;
+
 	n->was_ours = n->was_ours || v->ours;
 	n->reopened = v->state == FENCE_OPEN && n->was_ours && is_to_close(n);
 	if (v->state == FENCE_OPEN) {
@@ -358,6 +298,7 @@ static void follow_owner(struct fence_node *n, int64_t now)
 static bool is_awaited(const struct fence_node *n)
 {
 	const struct fence_view *v = &n->view;
+
 	if (n->want == WANT_OPEN)
 		return v->ours || v->state == FENCE_UNASKED || n->opened;
 	if (n->want == WANT_REBOOT)
@@ -370,6 +311,7 @@ static bool say_obstacle(const struct fence *f, struct fence_node *n, int64_t no
 {
 	const struct fence_view *v = &n->view;
 	const bool closing = is_to_close(n);
+
 	if (v->state == FENCE_ABSENT) {
 		fence_trouble(n, now, "%s knows no node '%s'%s%s", f->ops->name, n->name,
 			n->near[0] ? ", but " : "", v->reason);
@@ -395,6 +337,7 @@ static bool say_obstacle(const struct fence *f, struct fence_node *n, int64_t no
 static void explain(const struct fence *f, struct fence_node *n, int64_t now)
 {
 	const bool asked = n->want != WANT_NOTHING && n->view.state != FENCE_UNASKED;
+
 	if (asked && say_obstacle(f, n, now))
 		return;
 	if (!is_awaited(n))
@@ -413,6 +356,7 @@ static bool has_news(const struct fence_node *n)
 static enum fence_act act_to_close(const struct fence *f, const struct fence_node *n)
 {
 	const struct fence_view *v = &n->view;
+
 	if (n->must_not)
 		return ACT_NONE;
 	if (v->state == FENCE_OPEN)
@@ -430,6 +374,7 @@ static enum fence_act act_to_close(const struct fence *f, const struct fence_nod
 static enum fence_act act_of(const struct fence *f, const struct fence_node *n, int64_t now)
 {
 	const struct fence_view *v = &n->view;
+
 	if (v->state == FENCE_UNASKED || v->state == FENCE_ABSENT || v->at < n->acted ||
 		now < n->retry_at)
 		return ACT_NONE;
@@ -452,10 +397,12 @@ static enum fence_act choose(struct fence *f, int64_t now)
 {
 	enum fence_act act = ACT_NONE;
 	size_t first = 0, most = 0;
+
 	f->n_batch = 0;
 	for (size_t i = 0; i < f->n; i++) {
 		const size_t at = (f->cursor + i) % f->n;
 		const enum fence_act due = act_of(f, &f->nodes[at], now);
+
 		if (due == ACT_NONE || !f->ops->batch[due])
 			continue;
 		if (!f->n_batch) {
@@ -477,6 +424,7 @@ static enum fence_act choose(struct fence *f, int64_t now)
 static void batch_look(struct fence *f)
 {
 	const size_t most = f->ops->batch[ACT_LOOK];
+
 	f->n_batch = 0;
 	for (size_t i = f->look_from; i < f->n && f->n_batch < most; i++)
 		f->batch[f->n_batch++] = i;
@@ -488,6 +436,7 @@ static bool batch_jobs(struct fence *f)
 	f->n_batch = 0;
 	for (size_t i = 0; i < f->n && f->n_batch < f->ops->batch[ACT_JOBS]; i++) {
 		const struct fence_node *n = &f->nodes[(f->cursor + i) % f->n];
+
 		if (n->busy && n->view.ours)
 			f->batch[f->n_batch++] = (f->cursor + i) % f->n;
 	}
@@ -498,6 +447,7 @@ static bool batch_jobs(struct fence *f)
 static const char *quoted(struct arena *a, const char *word)
 {
 	AUTO_BUF out;
+
 	buf_init(&out, 5 * strlen(word) + 3);
 	buf_add_char(&out, '\'');
 	for (const char *p = word; *p; p++)
@@ -513,8 +463,10 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 {
 	const char *const *prefix = f->opts.kind == FENCE_COMMAND ? NULL : f->opts.prefix;
 	bool remote = false;
+
 	for (size_t i = 0; prefix && prefix[i]; i++) {
 		const char *slash = strrchr(prefix[i], '/');
+
 		remote = remote || (i == 0 && strcmp(slash ? slash + 1 : prefix[i], "ssh") == 0);
 		fence_push(out, prefix[i]);
 	}
@@ -530,12 +482,14 @@ static int start(struct fence *f, enum fence_act act, int64_t now)
 {
 	struct words argv = VEC_INIT;
 	struct err err = {0};
+
 	arena_free(f->scratch);
 	f->scratch = arena_new();
 	f->env.at[f->env.n - 2] = arena_printf(
 		f->scratch, "STOIKA_FENCE_WHY=%s", f->n_batch ? f->nodes[f->batch[0]].why : "");
 	for (size_t i = 0; act >= ACT_CLOSE && i < f->n_batch; i++) {
 		struct fence_node *n = &f->nodes[f->batch[i]];
+
 		memcpy(n->asked, n->why, sizeof n->asked);
 	}
 	fill_argv(f, act, &argv);
@@ -573,6 +527,7 @@ static void say_failure(const struct fence *f, struct buf *out)
 {
 	const struct program *p = &f->program;
 	char span[24];
+
 	if (p->stopped) {
 		clock_format_span(
 			f->opts.program_timeout ? f->opts.program_timeout : PROGRAM_TIME, span);
@@ -589,6 +544,7 @@ static void say_failure(const struct fence *f, struct buf *out)
 static void leave_out(struct fence_node *n, int64_t at)
 {
 	const int64_t since = n->view.trouble_since;
+
 	n->reason[0] = n->by[0] = 0;
 	if (n->near[0])
 		snprintf(n->reason, sizeof n->reason, "it has a node '%.200s'", n->near);
@@ -605,6 +561,7 @@ static void after_look(struct fence *f, int64_t now)
 {
 	for (size_t i = 0; i < f->n_batch; i++) {
 		struct fence_node *n = &f->nodes[f->batch[i]];
+
 		if (!n->seen)
 			leave_out(n, f->started);
 		n->seen = false;
@@ -615,6 +572,7 @@ static void after_look(struct fence *f, int64_t now)
 	bool awaited = false;
 	for (size_t i = 0; i < f->n; i++) {
 		struct fence_node *n = &f->nodes[i];
+
 		follow_owner(n, now);
 		explain(f, n, now);
 		awaited = awaited || is_awaited(n);
@@ -640,6 +598,7 @@ static void after_reading(struct fence *f, bool good, int64_t now)
 {
 	AUTO_BUF words;
 	struct err err = {0};
+
 	buf_init(&words, sizeof f->silent);
 	for (size_t i = 0; f->act == ACT_JOBS && i < f->n_batch; i++)
 		f->nodes[f->batch[i]].busy = false;
@@ -687,11 +646,13 @@ static void note_failure(struct fence *f, struct fence_node *n, struct buf *word
 static void after_act(struct fence *f, bool good, int64_t now)
 {
 	AUTO_BUF words;
+
 	buf_init(&words, sizeof f->silent);
 	if (!good)
 		say_failure(f, &words);
 	for (size_t i = 0; i < f->n_batch; i++) {
 		struct fence_node *n = &f->nodes[f->batch[i]];
+
 		n->acted = now;
 		if (good)
 			note_success(f, n, now);
@@ -713,6 +674,7 @@ static void reap(struct fence *f, int64_t now)
 {
 	const struct program *p = &f->program;
 	const bool good = !p->stopped && !p->cut && p->status == 0;
+
 	if (f->act == ACT_WHY)
 		after_why(f, good);
 	else if (f->act <= ACT_JOBS)
@@ -768,6 +730,7 @@ static void begin_next(struct fence *f, int64_t now)
 		start(f, ACT_LOOK, now);
 	} else if (now >= f->look_at) {
 		const bool about = !f->knows_about && f->ops->batch[ACT_ABOUT];
+
 		batch_look(f);
 		start(f, about ? ACT_ABOUT : ACT_LOOK, now);
 	}

@@ -1,6 +1,6 @@
 /*
- * fence_priv - what fence.c and the kinds of schedulers share: nodes with what is wanted and known
- * of them, and the table of what a scheduler's programs are called and print.
+ * fence_priv - what fence.c, fence_text.c and the kinds of schedulers share: nodes with what is
+ * wanted and known of them, and the table of what a scheduler's programs are called and print.
  */
 #pragma once
 
@@ -14,6 +14,7 @@
 #define WHY_MAX    200       /* bytes of it that a scheduler is told */
 #define WORD_MAX   256       /* bytes of a reason, a name, a trouble that are kept */
 #define JOBS_MAX   100000    /* of all nodes that are being closed */
+#define NAME_LONG  253
 
 enum fence_act {
 	ACT_NONE,

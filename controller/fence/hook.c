@@ -25,6 +25,7 @@ static int read_line(
 {
 	AUTO_JSON said = NULL;
 	enum fence_state state = FENCE_UNASKED;
+
 	if (json_parse(line, LINE_LONG, "look", &said, err))
 		return err_wrap(err, "line %u", number);
 	if (take && json_get(said, "can_reboot"))
@@ -62,6 +63,7 @@ int fence_read_command(struct fence *f, struct str text, int64_t at, struct err 
 		return err_set(err, E_SYNTAX, "it ends in the middle of a line");
 	for (int take = 0; take < 2; take++) {
 		struct str rest = text, line;
+
 		for (unsigned number = 1; str_line(&rest, &line); number++) {
 			if (!str_trim(line).n)
 				continue;
@@ -86,6 +88,7 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 		[ACT_CLOSE] = "close",
 		[ACT_OPEN] = "open",
 		[ACT_REBOOT] = "reboot"};
+
 	for (const char *const *p = f->opts.command; *p; p++)
 		fence_push(out, *p);
 	const struct fence_node *first = &f->nodes[f->batch[0]];

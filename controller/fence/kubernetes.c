@@ -39,8 +39,10 @@ static const json_t *item_at(const json_t *root, const json_t *items, size_t i)
 static bool is_ready(const json_t *status)
 {
 	const json_t *all = json_get(status, "conditions");
+
 	for (size_t i = 0; i < json_array_size(all); i++) {
 		const json_t *c = json_array_get(all, i);
+
 		if (strcmp(json_get_str(c, "type", ""), "Ready") == 0)
 			return strcmp(json_get_str(c, "status", ""), "True") == 0;
 	}
@@ -50,8 +52,10 @@ static bool is_ready(const json_t *status)
 static const char *why_not_ready(const json_t *status)
 {
 	const json_t *all = json_get(status, "conditions");
+
 	for (size_t i = 0; i < json_array_size(all); i++) {
 		const json_t *c = json_array_get(all, i);
+
 		if (strcmp(json_get_str(c, "type", ""), "Ready") == 0)
 			return json_get_str(c, "message", "not ready");
 	}
@@ -63,6 +67,7 @@ static void find_owner(struct fence_node *n, const json_t *labels)
 {
 	const char *state = json_get_str(labels, LABEL_UPGRADE, NULL);
 	const char *deploy = json_get_str(labels, LABEL_DRIVER, "true");
+
 	n->must_not = state && strcmp(deploy, "pre-installed") != 0 && strcmp(deploy, "false") != 0;
 	n->refused[0] = 0;
 	if (n->must_not)
@@ -76,6 +81,7 @@ static void find_owner(struct fence_node *n, const json_t *labels)
 static void keep_record(struct fence_node *n, const json_t *meta, const json_t *spec)
 {
 	json_t *taints = json_get(spec, "taints"), *labels = json_get(meta, "labels");
+
 	json_drop(&n->before);
 	n->before = json_object();
 	json_put_str(n->before, "resourceVersion", json_get_str(meta, "resourceVersion", ""));
@@ -91,11 +97,13 @@ static void keep_reason(
 {
 	const char *run = json_get_str(notes, KEY_FENCE, "");
 	const char *why = json_get_str(notes, KEY_WHY, "");
+
 	n->by[0] = 0;
 	if (cordon && *run) {
 		char words[2 * WORD_MAX];
 		const int len = snprintf(words, sizeof words, FENCE_MARK "%.100s%s%.200s", run,
 			*why ? " " : "", why);
+
 		fence_keep(n->reason, sizeof n->reason,
 			(struct str){words, len > 0 ? (size_t)len : 0});
 	} else if (cordon) {
@@ -111,6 +119,7 @@ static void keep_reason(
 static bool is_closed(const json_t *spec)
 {
 	const json_t *taints = json_get(spec, "taints");
+
 	for (size_t i = 0; i < json_array_size(taints); i++)
 		if (strcmp(json_get_str(json_array_get(taints, i), "key", ""), KEY_FENCE) == 0)
 			return true;
@@ -123,6 +132,7 @@ static void take_node(struct fence *f, struct fence_node *n, const json_t *node,
 	const json_t *status = json_get(node, "status"), *notes = json_get(meta, "annotations");
 	const bool cordon = is_closed(spec);
 	struct fence_view *v = &n->view;
+
 	v->ours = cordon && strcmp(json_get_str(notes, KEY_FENCE, ""), f->opts.mark) == 0;
 	v->at = at;
 	if (!v->ours)
@@ -149,6 +159,7 @@ static const char *name_of(const json_t *object)
 static struct fence_node *find_node(struct fence *f, const char *name)
 {
 	struct fence_node *n = fence_find(f, str_of(name));
+
 	for (size_t i = 0; !n && i < f->n; i++)
 		if (strcasecmp(f->nodes[i].name, name) == 0)
 			n = &f->nodes[i];
@@ -159,6 +170,7 @@ static int read_nodes(struct fence *f, struct str text, int64_t at, struct err *
 {
 	AUTO_JSON root = NULL;
 	const json_t *items = NULL;
+
 	if (!str_trim(text).n)
 		return 0; /* --ignore-not-found of names that are all unknown */
 	const int rc = json_parse(text, PROGRAM_OUT_MAX, "nodes", &root, err);
@@ -171,6 +183,7 @@ static int read_nodes(struct fence *f, struct str text, int64_t at, struct err *
 	for (size_t i = 0; i < n; i++) {
 		const json_t *node = item_at(root, items, i);
 		struct fence_node *ours = find_node(f, name_of(node));
+
 		if (ours)
 			take_node(f, ours, node, at);
 	}
@@ -182,6 +195,7 @@ static bool is_daemon(const json_t *pod)
 {
 	const json_t *meta = json_get(pod, "metadata"), *owners = json_get(meta, "ownerReferences");
 	const char *phase = json_get_str(json_get(pod, "status"), "phase", "");
+
 	if (strcmp(phase, "Succeeded") == 0 || strcmp(phase, "Failed") == 0)
 		return true;
 	if (json_get(json_get(meta, "annotations"), "kubernetes.io/config.mirror"))
@@ -197,6 +211,7 @@ static int read_pods(struct fence *f, struct str text, int64_t at, struct err *e
 	AUTO_JSON root = NULL;
 	const json_t *items = NULL;
 	const int rc = json_parse(text, PROGRAM_OUT_MAX, "pods", &root, err);
+
 	if (rc)
 		return rc;
 	if (!json_is_array(json_get(root, "items")))
@@ -204,6 +219,7 @@ static int read_pods(struct fence *f, struct str text, int64_t at, struct err *e
 	const size_t n = items_of(root, &items);
 	for (size_t i = 0; i < f->n; i++) {
 		struct fence_node *node = &f->nodes[i];
+
 		if (f->n_batch && f->batch[0] != i)
 			continue;
 		node->view.jobs = node->movable = 0;
@@ -213,6 +229,7 @@ static int read_pods(struct fence *f, struct str text, int64_t at, struct err *e
 		const json_t *pod = item_at(root, items, i);
 		struct fence_node *node =
 			find_node(f, json_get_str(json_get(pod, "spec"), "nodeName", ""));
+
 		if (!node || node->counted != at || is_daemon(pod))
 			continue;
 		node->view.jobs++;
@@ -220,6 +237,7 @@ static int read_pods(struct fence *f, struct str text, int64_t at, struct err *e
 	}
 	for (size_t i = 0; i < f->n; i++) {
 		struct fence_node *node = &f->nodes[i];
+
 		if (node->counted == at && node->view.ours && node->view.state == FENCE_CLOSING &&
 			!node->view.jobs && at > node->acted)
 			node->view.state = FENCE_CLOSED;
@@ -231,6 +249,7 @@ int fence_read_kubernetes(
 	struct fence *f, struct str nodes, struct str pods, int64_t at, struct err *err)
 {
 	int rc = nodes.n ? read_nodes(f, nodes, at, err) : 0;
+
 	if (!rc && pods.n)
 		rc = read_pods(f, pods, at, err);
 	return rc;
@@ -242,6 +261,7 @@ static int read_budgets(struct fence *f, struct str text, struct err *err)
 	AUTO_JSON root = NULL;
 	AUTO_BUF words;
 	struct fence_node *n = &f->nodes[f->batch[0]];
+
 	buf_init(&words, WORD_MAX);
 	const int rc = json_parse(text, PROGRAM_OUT_MAX, "budgets", &root, err);
 	if (rc)
@@ -249,6 +269,7 @@ static int read_budgets(struct fence *f, struct str text, struct err *err)
 	const json_t *items = json_get(root, "items");
 	for (size_t i = 0; i < json_array_size(items); i++) {
 		const json_t *b = json_array_get(items, i), *status = json_get(b, "status");
+
 		if (json_get_int(status, "disruptionsAllowed", 0) != 0)
 			continue;
 		buf_addf(&words, "%s%.80s (%" PRId64 " healthy, %" PRId64 " needed)",
@@ -264,6 +285,7 @@ static int read_budgets(struct fence *f, struct str text, struct err *err)
 static struct str between(struct str line, const char *a, const char *b)
 {
 	const size_t at = str_find_str(line, str_of(a));
+
 	if (at == STR_NONE)
 		return (struct str){"", 0};
 	const struct str rest = str_from(line, at + strlen(a));
@@ -276,6 +298,7 @@ static bool find_guarded(struct fence_node *n, struct str line)
 	char pod[80];
 	const struct str name = between(line, "pods/\"", "\""),
 			 space = between(line, "-n \"", "\"");
+
 	if (!name.n || !space.n || str_find_str(line, STR_LIT("Cannot evict pod")) == STR_NONE)
 		return false;
 	fence_keep(pod, sizeof pod, name);
@@ -291,6 +314,7 @@ static bool find_kept(struct str line, struct buf *words)
 {
 	static const char mark[] = "cannot delete ";
 	struct str rest = line;
+
 	for (size_t at; (at = str_find_str(rest, STR_LIT(mark))) != STR_NONE;)
 		rest = str_from(rest, at + sizeof mark - 1);
 	if (rest.n == line.n)
@@ -309,6 +333,7 @@ static bool explain_refusal(
 	struct fence *f, struct fence_node *n, struct str text, struct buf *words)
 {
 	struct str line;
+
 	if (str_find_str(text, STR_LIT("(Conflict)")) != STR_NONE)
 		return false;
 	for (bool found = false; f->act == ACT_MOVE && !found && str_line(&text, &line);) {
@@ -337,9 +362,11 @@ static json_t *taints_of(const struct fence *f, const struct fence_node *n, bool
 {
 	const json_t *old = json_get(n->before, "taints");
 	json_t *out = json_array();
+
 	for (size_t i = 0; i < json_array_size(old); i++) {
 		json_t *t = json_array_get(old, i);
 		const char *key = json_get_str(t, "key", "");
+
 		/* the cluster's own mark of a cordon comes and goes with it */
 		if (strcmp(key, KEY_FENCE) != 0 &&
 			strcmp(key, "node.kubernetes.io/unschedulable") != 0)
@@ -347,6 +374,7 @@ static json_t *taints_of(const struct fence *f, const struct fence_node *n, bool
 	}
 	if (closed) {
 		json_t *t = json_object();
+
 		json_put_str(t, "key", KEY_FENCE);
 		json_put_str(t, "value", f->opts.mark);
 		json_put_str(t, "effect", "NoSchedule");
@@ -360,6 +388,7 @@ static const char *patch_of(struct fence *f, const struct fence_node *n, bool cl
 	AUTO_JSON patch = json_object();
 	AUTO_BUF out;
 	json_t *meta = json_object(), *spec = json_object(), *notes = json_object();
+
 	buf_init(&out, PATCH_MAX);
 	json_put_str(meta, "resourceVersion", json_get_str(n->before, "resourceVersion", ""));
 	if (closed) {
@@ -387,6 +416,7 @@ static const char *patch_of(struct fence *f, const struct fence_node *n, bool cl
 static const char *small(struct fence *f, const char *name)
 {
 	char *out = arena_strdup(f->scratch, name);
+
 	for (char *p = out; *p; p++)
 		if (*p >= 'A' && *p <= 'Z')
 			*p = (char)(*p - 'A' + 'a');
@@ -414,6 +444,7 @@ static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 {
 	const struct fence_node *first = &f->nodes[f->batch[0]];
 	const char *name = small(f, first->name);
+
 	fence_push(out, "kubectl");
 	if (f->opts.kubeconfig)
 		fence_push(out, arena_printf(f->scratch, "--kubeconfig=%s", f->opts.kubeconfig));

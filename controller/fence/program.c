@@ -56,12 +56,15 @@ static int look_up(
 {
 	struct str dirs = str_of(path_of(env)), dir;
 	struct stat st;
+
 	if (strchr(name, '/')) {
 		const int n = snprintf(path, PATH_MAX, "%s", name);
+
 		return n < PATH_MAX ? 0 : err_sys(err, ENAMETOOLONG, "cannot run '%s'", name);
 	}
 	while (*name && str_next(&dirs, ':', &dir)) {
 		const int n = snprintf(path, PATH_MAX, STR_FMT "/%s", STR_ARG(dir), name);
+
 		if (dir.n && n < PATH_MAX && !stat(path, &st) && S_ISREG(st.st_mode) &&
 			st.st_mode & 0111)
 			return 0;
@@ -75,6 +78,7 @@ static int look_up(
 static int fill(const int give[static 3], posix_spawn_file_actions_t *fa, posix_spawnattr_t *at)
 {
 	sigset_t all, none;
+
 	sigfillset(&all);
 	sigemptyset(&none);
 	int rc = 0;
@@ -97,6 +101,7 @@ static int spawn(struct program *p, const char *path, const char *const *argv,
 	posix_spawn_file_actions_t fa;
 	posix_spawnattr_t at;
 	union vector args = {argv}, vars = {env};
+
 	posix_spawn_file_actions_init(&fa);
 	posix_spawnattr_init(&at);
 	int sys = fill(give, &fa, &at);
@@ -110,6 +115,7 @@ static int spawn(struct program *p, const char *path, const char *const *argv,
 static int open_pipe(int *ours, int *theirs, struct err *err)
 {
 	int ends[2];
+
 	if (pipe2(ends, O_CLOEXEC))
 		return err_sys(err, errno, "cannot make a pipe");
 	*ours = ends[0];
@@ -123,6 +129,7 @@ int program_start(struct program *p, const char *const *argv, const char *const 
 	int64_t deadline, struct err *err)
 {
 	char path[PATH_MAX];
+
 	buf_clear(&p->out);
 	buf_clear(&p->err);
 	p->signals = 0;
@@ -142,6 +149,7 @@ int program_start(struct program *p, const char *const *argv, const char *const 
 	if (!rc) {
 		const int give[3] = {null, out, errors};
 		const int sys = spawn(p, path, argv, env, give);
+
 		if (sys)
 			rc = err_sys(err, sys, "cannot run '%s'", argv[0]);
 	}
@@ -164,8 +172,10 @@ static void take(struct program *p, int i)
 {
 	char chunk[READ_CHUNK];
 	struct buf *sink = i ? &p->err : &p->out;
+
 	for (int round = 0; p->fds[i] >= 0 && round < READ_ROUNDS; round++) {
 		const ssize_t n = read(p->fds[i], chunk, sizeof chunk);
+
 		if (n < 0 && errno == EINTR)
 			continue;
 		if (n < 0 && errno == EAGAIN)
@@ -186,6 +196,7 @@ static bool has_ended(const struct program *p)
 {
 	siginfo_t info = {0};
 	const int rc = waitid(P_PID, (id_t)p->pid, &info, WEXITED | WNOHANG | WNOWAIT);
+
 	return rc ? errno != EINTR : info.si_pid == p->pid;
 }
 
@@ -205,6 +216,7 @@ static bool signal_group(struct program *p, int64_t now)
 static void finish(struct program *p)
 {
 	int status = 0;
+
 	if (p->stopped)
 		kill(-p->pid, SIGKILL);
 	const pid_t got = waitpid(p->pid, &status, WNOHANG);

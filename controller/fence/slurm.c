@@ -70,12 +70,15 @@ static bool read_state(struct str state, unsigned *flags)
 {
 	struct str part;
 	bool first = true, known = true;
+
 	*flags = 0;
 	while (str_next(&state, '+', &part)) {
 		bool found = false;
+
 		/* sinfo's marks may stand behind a word: * mute, @ # ^ restart, ~ % ! off */
 		while (part.n && strchr("*~#!%$@^-", part.p[part.n - 1])) {
 			const char mark = part.p[part.n - 1];
+
 			*flags |= mark == '*'   ? SLURM_MUTE
 				  : mark == '@' ? SLURM_ASKED
 				  : mark == '^' ? SLURM_GOING
@@ -99,6 +102,7 @@ static bool read_state(struct str state, unsigned *flags)
 static struct str value_of(struct str line, const char *key)
 {
 	const size_t at = str_find_str(line, str_of(key));
+
 	if (at == STR_NONE)
 		return (struct str){"", 0};
 	struct str rest = str_from(line, at + strlen(key));
@@ -109,6 +113,7 @@ static struct str value_of(struct str line, const char *key)
 static size_t signed_by(struct str text, struct str *by)
 {
 	const size_t end = str_find(text, ']');
+
 	if (end == STR_NONE || end > WORD_MAX || text.p[0] != '[')
 		return 0;
 	*by = (struct str){text.p + 1, end - 1};
@@ -123,6 +128,7 @@ static void read_reason(struct str line, struct record *r)
 {
 	const size_t at = str_find_str(line, STR_LIT(" Reason="));
 	static const char *const later[] = {" Comment=", " Extra=", NULL};
+
 	if (at == STR_NONE)
 		return;
 	for (size_t i = 0; later[i]; i++)
@@ -177,6 +183,7 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 	bool reboot = false;
 	const bool known = read_state(r->state, &flags);
 	struct fence_view *v = &n->view;
+
 	if (!known)
 		flags |= SLURM_DOWN;
 	fence_keep(n->reason, sizeof n->reason, r->reason);
@@ -208,6 +215,7 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 static void note_near(struct fence *f, const struct record *r)
 {
 	struct fence_node *n = fence_find(f, r->host);
+
 	if (!n)
 		n = fence_find(f, str_first(r->name, str_find(r->name, '.')));
 	if (n)
@@ -220,6 +228,7 @@ int fence_read_slurm(struct fence *f, struct str text, int64_t at, struct err *e
 	struct str rest = text, line;
 	struct record r;
 	unsigned number = 0, records = 0;
+
 	if (!text.n || text.p[text.n - 1] != '\n')
 		return err_set(err, E_SYNTAX, "it ends in the middle of a line");
 	while (str_line(&rest, &line)) {
@@ -252,6 +261,7 @@ static bool range_has(struct str range, struct str digits)
 	const size_t dash = str_find(range, '-');
 	const struct str from = str_first(range, dash);
 	const struct str to = dash == STR_NONE ? range : str_from(range, dash + 1);
+
 	return str_to_u64(from, &low) && str_to_u64(to, &high) && str_to_u64(digits, &value) &&
 	       value >= low && value <= high &&
 	       (digits.n == from.n || (digits.n > from.n && digits.p[0] != '0'));
@@ -260,6 +270,7 @@ static bool range_has(struct str range, struct str digits)
 static bool ranges_have(struct str ranges, struct str digits)
 {
 	struct str range;
+
 	while (str_next(&ranges, ',', &range))
 		if (range_has(range, digits))
 			return true;
@@ -294,6 +305,7 @@ bool slurm_list_has(struct str list, struct str name)
 {
 	while (list.n) {
 		size_t end = 0;
+
 		for (bool inside = false; end < list.n && (inside || list.p[end] != ','); end++)
 			inside = list.p[end] == '[' || (inside && list.p[end] != ']');
 		if (item_has(str_first(list, end), name))
@@ -307,6 +319,7 @@ bool slurm_list_has(struct str list, struct str name)
 static void take_job(struct fence *f, struct str line)
 {
 	struct str part[5] = {{0}};
+
 	for (int i = 0; i < 5; i++)
 		if (!str_next(&line, '|', &part[i]))
 			return;
@@ -314,6 +327,7 @@ static void take_job(struct fence *f, struct str line)
 	const bool reserved = part[3].n && !str_is(part[3], "(null)") && !str_is(part[3], "N/A");
 	for (size_t i = 0; i < f->n_batch && f->jobs.n < JOBS_MAX; i++) {
 		struct fence_node *n = &f->nodes[f->batch[i]];
+
 		if (!slurm_list_has(part[2], str_of(n->name)))
 			continue;
 		n->view.jobs++;
@@ -329,9 +343,11 @@ static void take_job(struct fence *f, struct str line)
 static int read_jobs(struct fence *f, struct str text)
 {
 	struct str line;
+
 	f->jobs.n = 0;
 	for (size_t i = 0; i < f->n_batch; i++) {
 		struct fence_node *n = &f->nodes[f->batch[i]];
+
 		n->view.jobs = n->movable = n->reserved = 0;
 	}
 	while (str_line(&text, &line))
@@ -343,8 +359,10 @@ static int read_about(struct fence *f, struct str text, struct err *err)
 {
 	struct str line;
 	bool seen = false;
+
 	while (str_line(&text, &line)) {
 		const size_t at = str_find(line, '=');
+
 		if (at == STR_NONE || !str_is(str_trim(str_first(line, at)), "RebootProgram"))
 			continue;
 		seen = true;
@@ -375,6 +393,7 @@ static void push_move(struct fence *f, struct words *out)
 	const struct fence_node *first = &f->nodes[f->batch[0]];
 	const bool cancel = first->move == FENCE_CANCEL;
 	AUTO_BUF ids;
+
 	buf_init(&ids, JOBS_MAX);
 	fence_push(out, cancel ? "scancel" : "scontrol");
 	if (!cancel)
@@ -382,6 +401,7 @@ static void push_move(struct fence *f, struct words *out)
 	const char *last = "";
 	vec_each(&f->jobs, struct fence_job, j) {
 		bool here = false;
+
 		for (size_t i = 0; i < f->n_batch; i++)
 			here = here || f->batch[i] == j->node;
 		/* a job on several of them stands there once for each, in a row */
@@ -422,6 +442,7 @@ static void push_jobs(struct fence *f, struct words *out)
 static void fill_argv(struct fence *f, enum fence_act act, struct words *out)
 {
 	const char *why = f->n_batch ? f->nodes[f->batch[0]].why : "";
+
 	if (act == ACT_JOBS) {
 		push_jobs(f, out);
 		return;
