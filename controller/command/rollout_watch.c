@@ -61,8 +61,9 @@ static void add_move_json(struct buf *out, const char *node, const struct rollou
 	buf_add_char(out, '\n');
 }
 
-static int print_moves(
-	struct watch *w, struct arena *a, const struct rollout_past *p, struct err *err)
+/* At most ROLLOUT_MOVES_MAX of them; *more: there may be others behind. */
+static int print_some(
+	struct watch *w, struct arena *a, const struct rollout_past *p, bool *more, struct err *err)
 {
 	struct rollout_moves moves = VEC_INIT;
 	AUTO_BUF text = {0};
@@ -82,7 +83,22 @@ static int print_moves(
 		session_print(&text);
 	else if (rc == 0)
 		session_print_lines(&text);
+	*more = moves.n == ROLLOUT_MOVES_MAX;
 	vec_done(&moves);
+	return rc;
+}
+
+static int print_moves(struct watch *w, const struct rollout_past *p, struct err *err)
+{
+	bool more = true;
+	int rc = 0;
+
+	while (rc == 0 && more) {
+		struct arena *a = arena_new();
+
+		rc = print_some(w, a, p, &more, err);
+		arena_free(a);
+	}
 	return rc;
 }
 
@@ -172,7 +188,7 @@ static int turn(struct watch *w, struct arena *a, int *code, struct err *err)
 	if (rc == 0)
 		rc = rollout_past_load(w->store, a, &r, clock_wall(), false, &p, err);
 	if (rc == 0 && w->opts->width == 0) {
-		rc = print_moves(w, a, &p, err);
+		rc = print_moves(w, &p, err);
 		if (rc == 0)
 			print_whole(w, &p);
 	} else if (rc == 0) {

@@ -10,7 +10,9 @@
 #include "inventory/import/import.h"
 #include "tests/unit/t.h"
 
+#include <fcntl.h>
 #include <stdio.h>
+#include <unistd.h>
 
 #define SECOND CLOCK_SEC
 #define BEGAN  (INT64_C(1796000000) * CLOCK_SEC) /* 2026-11-29T23:33:20Z */
@@ -346,6 +348,51 @@ TEST(a_node_that_is_none)
 	load(&v, "none.db");
 	assert_int_equal(rollout_past_find(&v.p, "gpu9", &n, &err), -E_NOTFOUND);
 	assert_non_null(strstr(err.hint, "did you mean 'gpu"));
+	done(&v);
+}
+
+/* What watch prints, counted by lines that have the word. */
+static size_t watch_and_count(struct shown *v, const char *word)
+{
+	const struct report_opts o = {.lang = LANG_EN, .json = true};
+	AUTO_STR path = xasprintf("%s/watched", t_dir());
+	const int out = dup(STDOUT_FILENO);
+	const int file = open(path, O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
+	char line[512];
+	size_t n = 0;
+	struct err err;
+	FILE *f;
+	int code;
+
+	fflush(stdout);
+	assert_int_equal(dup2(file, STDOUT_FILENO), STDOUT_FILENO);
+	code = rollout_watch(v->s, &v->p.run, &o, &err);
+	assert_int_equal(dup2(out, STDOUT_FILENO), STDOUT_FILENO);
+	close(out);
+	assert_int_equal(code, 1);
+	f = fdopen(file, "r");
+	assert_non_null(f);
+	rewind(f);
+	while (fgets(line, sizeof line, f))
+		n += strstr(line, word) != NULL;
+	fclose(f);
+	return n;
+}
+
+TEST(all_moves_of_one_that_has_ended)
+{
+	const struct rollout_node_row row = {.node = 8, .name = "gpu8", .state = "staged"};
+	const struct rollout_move move = {
+		.node = 8, .from = "preflight", .event = "ok", .to = "staged", .at = BEGAN};
+	struct shown v;
+
+	load(&v, "watched.db");
+	assert_int_equal(store_begin(v.s, NULL), 0);
+	for (unsigned i = 0; i < ROLLOUT_MOVES_MAX + 5; i++)
+		assert_int_equal(store_rollout_move(v.s, "roll-1", &row, &move, NULL), 0);
+	assert_int_equal(store_run_end(v.s, "roll-1", "failed", NULL, NULL), 0);
+	assert_int_equal(store_commit(v.s, NULL), 0);
+	assert_int_equal(watch_and_count(&v, "\"gpu8\""), ROLLOUT_MOVES_MAX + 5);
 	done(&v);
 }
 
