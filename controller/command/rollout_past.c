@@ -75,15 +75,16 @@ bool rollout_past_left_out(const struct rollout_past *p, enum node_state state)
 static void read_order(struct arena *a, struct rollout_past *p)
 {
 	AUTO_JSON order = NULL;
-	AUTO_BUF names = {0};
+	AUTO_BUF names = {0}, typed = {0};
 	const json_t *recipes;
 	size_t i;
 	json_t *one;
 
 	rollout_policy_preset(&p->policy);
 	p->policy_name = "default";
-	p->recipes = p->run.recipes;
+	p->recipes = p->typed = p->run.recipes;
 	buf_init(&names, 4096);
+	buf_init(&typed, 65536);
 	if (json_parse(str_of(p->row.order), ORDER_MAX, "order", &order, NULL) < 0)
 		return;
 	p->policy_name = arena_strdup(a, json_get_str(order, "policy_name", "default"));
@@ -97,11 +98,18 @@ static void read_order(struct arena *a, struct rollout_past *p)
 	recipes = json_get(order, "recipes");
 	json_array_foreach(recipes, i, one)
 	{
-		if (json_get_bool(one, "asked", true))
-			buf_addf(&names, "%s%s", names.n ? "," : "", json_get_str(one, "name", ""));
+		const char *name = json_get_str(one, "name", "");
+		const char *comma = names.n ? "," : "";
+
+		if (!json_get_bool(one, "asked", true))
+			continue;
+		buf_addf(&names, "%s%s", comma, name);
+		buf_addf(&typed, "%s%s", comma, json_get_str(one, "dir", name));
 	}
-	if (names.n > 0)
-		p->recipes = arena_strdup(a, buf_text(&names));
+	if (names.n == 0)
+		return;
+	p->recipes = arena_strdup(a, buf_text(&names));
+	p->typed = arena_strdup(a, buf_text(&typed));
 }
 
 static int compare_nodes(const void *a, const void *b)

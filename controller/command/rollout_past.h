@@ -20,6 +20,7 @@ struct rollout_past {
 	struct rollout_row row;
 	const char *asked_by;
 	const char *policy_name, *recipes; /* as they were ordered */
+	const char *typed;                 /* the recipes as one types them: folders have paths */
 	json_t *params;                    /* {recipe: {name: value}}, NULL: none */
 	struct rollout_policy policy;      /* the preset where it cannot be read */
 	struct rollout_node_rows rows;

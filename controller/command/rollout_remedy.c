@@ -118,7 +118,7 @@ static void add_stoika(struct remedies *r, enum text_key part, enum text_key why
 
 	buf_init(&line, COMMAND_MAX);
 	buf_addf(&line, "stoika %s ", verb);
-	add_word(&line, r->g->p->recipes);
+	add_word(&line, r->g->p->typed);
 	buf_add_char(&line, ' ');
 	add_word(&line, name_of(r));
 	add_settings(r, &line);
@@ -284,9 +284,11 @@ static void mend_unreachable(struct remedies *r)
 
 static void mend_here(struct remedies *r)
 {
-	if (*r->g->n->row->hint)
-		add(r, TEXT_RO_DO_MEND, TEXT_RO_W_HINT,
-			arena_printf(r->a, "# %s", r->g->n->row->hint));
+	const char *hint = r->g->n->row->hint;
+
+	/* the record is among the looks already */
+	if (*hint && !str_starts(str_of(hint), "stoika run show "))
+		add(r, TEXT_RO_DO_MEND, TEXT_RO_W_HINT, arena_printf(r->a, "# %s", hint));
 	if (r->g->n->state == STATE_QUARANTINED && r->g->seen[STATE_QUIESCED])
 		add_ssh(r, TEXT_RO_DO_MEND, TEXT_RO_W_DPKG,
 			"dpkg --configure -a && apt-get -f install");

@@ -37,7 +37,8 @@ struct recipe;
 struct pack_recipe {
 	const char *name, *dir;
 	struct recipe *recipe;
-	bool asked; /* named by the user, not only needed */
+	bool asked;     /* named by the user, not only needed */
+	bool by_folder; /* asked for by its folder: its name alone may find nothing */
 };
 int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct pack_recipe **out,
 	unsigned *n_out, struct err *err);

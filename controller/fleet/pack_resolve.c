@@ -307,8 +307,11 @@ int pack_resolve(struct arena *a, const char *const *names, unsigned n, struct p
 		size_t index = 0;
 
 		rc = visit(&r, NULL, names[i], &index);
-		if (rc == 0)
-			r.all.at[index].recipe.asked = true;
+		if (rc < 0)
+			break;
+		r.all.at[index].recipe.asked = true;
+		if (strchr(names[i], '/'))
+			r.all.at[index].recipe.by_folder = true;
 	}
 	if (rc == 0)
 		hand_over(&r, out, n_out);

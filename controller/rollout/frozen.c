@@ -11,6 +11,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define ORDER_MAX (16u << 20)
@@ -50,6 +51,14 @@ int frozen_read_policy(
 
 /* --- kept --- */
 
+/* For who types the same again, maybe elsewhere. */
+static void put_folder(json_t *o, const char *dir)
+{
+	AUTO_STR path = realpath(dir, NULL);
+
+	json_put_str(o, "dir", path ? path : dir);
+}
+
 static json_t *recipe_json(struct arena *a, const struct pack_recipe *r, struct err *err)
 {
 	char sha256[HASH_HEX];
@@ -61,6 +70,8 @@ static json_t *recipe_json(struct arena *a, const struct pack_recipe *r, struct 
 	json_put_str(o, "name", r->name);
 	json_put_str(o, "sha256", sha256);
 	json_put_bool(o, "asked", r->asked);
+	if (r->by_folder)
+		put_folder(o, r->dir);
 	return o;
 }
 

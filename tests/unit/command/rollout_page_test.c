@@ -35,6 +35,7 @@ static const char ORDER[] =
 	" \"params\": {\"nvidia-driver\": {\"version\": \"595.71.05-1\","
 	" \"repo_key\": \"-----BEGIN\\nabc\\n-----END\\n\"}},"
 	" \"recipes\": [{\"name\": \"nvidia-driver\", \"asked\": true},"
+	" {\"name\": \"house\", \"asked\": true, \"dir\": \"/srv/our recipes/house\"},"
 	" {\"name\": \"apt\", \"asked\": false}]}";
 
 /* One node's way: what it came through, what is said of its last state. */
