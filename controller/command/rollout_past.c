@@ -297,7 +297,7 @@ void rollout_add_state(struct buf *out, enum text_lang lang, const struct rollou
 	if (p->row.paused && !rollout_past_is_over(p))
 		text_add(out, lang, TEXT_RO_PAUSED, p->row.reason);
 	else
-		buf_add_text(out, text_state(lang, p->run.state));
+		buf_add_text(out, text_rollout_state(lang, p->run.state));
 	if (!p->row.paused && *p->row.reason)
 		buf_addf(out, " (%s)", p->row.reason);
 }
@@ -357,7 +357,7 @@ void rollout_add_standing(struct buf *out, enum text_lang lang, const struct run
 	if (open && row->paused)
 		buf_add_text(out, text_get(lang, TEXT_RO_IS_PAUSED));
 	else
-		buf_add_text(out, text_state(lang, run->state));
+		buf_add_text(out, text_rollout_state(lang, run->state));
 	buf_add_text(out, ", ");
 	TEXT_FILL(out, lang, TEXT_RO_DONE_OF, done, of);
 	for (unsigned s = 0; s < STATE_N; s++)

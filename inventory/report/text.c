@@ -252,6 +252,17 @@ const char *text_state(enum text_lang lang, const char *word)
 	return word;
 }
 
+const char *text_rollout_state(enum text_lang lang, const char *word)
+{
+	static const struct state_words OWN[] = {
+		{"done", "завершена"}, {"cancelled", "отменена"}, {"interrupted", "прервана"}};
+
+	for (size_t i = 0; lang == LANG_RU && i < sizeof OWN / sizeof *OWN; i++)
+		if (strcmp(OWN[i].word, word) == 0)
+			return OWN[i].russian;
+	return text_state(lang, word);
+}
+
 /* --- subjects --- */
 
 #define NAME_OF(list, i) ((i) < m->list.n ? m->list.at[i].name : "?")

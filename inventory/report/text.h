@@ -64,6 +64,8 @@ const char *text_basis(enum text_lang lang, enum power_basis b);
 const char *text_origin(enum text_lang lang, enum fact_origin o);
 /* A node's or run's state, a mode, a result as lists show it; other words stay. */
 const char *text_state(enum text_lang lang, const char *word);
+/* The same of a rollout, whose word is feminine in Russian. */
+const char *text_rollout_state(enum text_lang lang, const char *word);
 const char *text_confidence(enum text_lang lang, const char *word); /* "high" ... */
 
 /* "feed A1", "ввод A1"; the site for NOUN_N. Names as they are, not yet escaped. */
