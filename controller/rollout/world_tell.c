@@ -375,7 +375,10 @@ static void look_returned(struct world *w, size_t i)
 	char why[200];
 
 	if (is_given_back(w, i, why))
-		tell(w, i, EVENT_OK, *why ? why : NULL);
+		tell(w, i, EVENT_OK,
+			*why                    ? why
+			: world_has_fence(w, i) ? NULL
+						: "no scheduler has it");
 	else
 		note(w, i,
 			*view_of(w, i)->trouble ? view_of(w, i)->trouble
