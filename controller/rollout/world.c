@@ -151,7 +151,10 @@ static int judge_run(struct world *w, struct err *err)
 	if (rc < 0 || strcmp(r.state, "running") == 0 || strcmp(r.state, "interrupted") == 0)
 		return rc;
 	err_set(err, E_STATE, "rollout %s has come to its end: %s", w->run, r.state);
-	return err_hint(err, "stoika run show %s", w->run);
+	return err_hint(err,
+		"'stoika run show %s' tells who is not done; 'stoika apply ... --rollout POLICY' "
+		"begins another with them",
+		w->run);
 }
 
 /* The crew's lock is the rollout's: what is read of rows behind it stays so. */
