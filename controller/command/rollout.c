@@ -28,7 +28,7 @@ static int read_policy(const struct invocation *inv, struct rollout_policy *out,
 {
 	const char *file = option_get(inv, "policy");
 
-	if (file)
+	if (file && strcmp(file, "default") != 0)
 		return rollout_policy_load(inv->arena, file, out, err);
 	rollout_policy_preset(out);
 	return 0;
@@ -91,7 +91,8 @@ static int run_states(struct invocation *inv)
 }
 
 static const struct option EXPLAIN_OPTIONS[] = {
-	{"policy", 0, "FILE", "the rollout policy; without it the preset", false},
+	{"policy", 0, "FILE", "the rollout policy; without it, or with 'default', the preset",
+		false},
 	{"takes", 0, "MINUTES", "that a node is out; 20 when not given", false},
 	{"basis", 0, "BASIS", "what the others draw: nameplate, max, capped or measured", false},
 	{"site", 0, "SITE", "when there are several", false},

@@ -1,6 +1,7 @@
 /* policy - readings of a policy: values, waves, the window; fences are policy_fence.c. */
 #include "controller/rollout/policy.h"
 
+#include "agent/base/buf.h"
 #include "agent/base/clock.h"
 #include "agent/base/err.h"
 #include "agent/base/yaml.h"
@@ -114,6 +115,20 @@ int policy_read_span(const struct reader *r, const struct yaml_node *n, const ch
 	return err_hint(err, "such as 90s, 10m, 1h or 1d");
 }
 
+/* What could stand there instead: the one that was meant, or all. */
+static int hint_words(struct str text, const char *const *words, struct err *err)
+{
+	const char *near = err_nearest(text.p, words);
+	AUTO_BUF all = {0};
+
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	buf_init(&all, 400);
+	for (unsigned i = 0; words[i]; i++)
+		buf_addf(&all, "%s%s", i == 0 ? "" : words[i + 1] ? ", " : " or ", words[i]);
+	return err_hint(err, "%s", buf_text(&all));
+}
+
 int policy_read_word(const struct reader *r, const struct yaml_node *n, const char *what,
 	const char *const *words, unsigned *out, struct err *err)
 {
@@ -131,10 +146,7 @@ int policy_read_word(const struct reader *r, const struct yaml_node *n, const ch
 	yaml_err(r->doc, n, err, E_SCHEMA, "%s cannot be '" STR_FMT "'", what,
 		STR_ARG(str_first(text, 40)));
 
-	const char *near = err_nearest(text.p, words);
-
-	return near ? err_hint(err, "did you mean '%s'?", near)
-		    : err_hint(err, "the first choice is '%s'", words[0]);
+	return hint_words(text, words, err);
 }
 
 /* The name of a domain: rack, feed, leaf, partition, or a variable of the nodes. */
@@ -447,7 +459,11 @@ static int read_policy(
 		rc = yaml_known_keys(d, d->root, KEYS, err);
 	if (rc == 0)
 		rc = read_scalars(&r, d->root, err);
-	return rc < 0 ? rc : read_parts(&r, d->root, err);
+	if (rc == 0)
+		rc = read_parts(&r, d->root, err);
+	if (rc < 0 && err && !*err->hint)
+		return err_hint(err, "'stoika help rollout explain' shows a policy");
+	return rc;
 }
 
 int rollout_policy_change(struct arena *a, const char *name, struct str text,
