@@ -617,7 +617,11 @@ bool import_row(struct importer *im, const struct yaml_node *node, enum model_no
 			import_fault(im, node, fields.at[i].key, E_SCHEMA,
 				"it begins with 'site: NAME'", "the file does not name its site");
 		else
-			import_fault(im, node, fields.at[i].key, E_SCHEMA, NULL,
+			import_fault(im, node, fields.at[i].key, E_SCHEMA,
+				noun == NOUN_DEVICE && strcmp(fields.at[i].key, "type") == 0
+					? "one of 'device_types:', whose least is {name: box, "
+					  "height_u: 1}; a machine without a device goes under 'nodes:'"
+					: NULL,
 				"the %s has no '%s'", model_noun_name(noun), fields.at[i].key);
 	}
 	return true;
