@@ -88,7 +88,8 @@ static int run_help(struct invocation *inv)
 		help_command(*c, &text);
 	}
 	if (found == 0) {
-		err_set(&err, E_NOTFOUND, "there is no command '%s'", inv->args[0]);
+		err_set(&err, E_NOTFOUND, "there is no command '%s%s%s'", inv->args[0],
+			inv->n_args > 1 ? " " : "", inv->n_args > 1 ? inv->args[1] : "");
 		err_hint(&err, "'stoika help' lists the commands");
 		return command_fail(inv, &err);
 	}

@@ -71,7 +71,8 @@ static int choose_command(
 		return 1;
 	if (is_first_word(words[0])) {
 		err_set(err, E_SYNTAX, "'%s' needs a second word", words[0]);
-		return err_hint(err, "one of %s", second_words(inv->arena, words[0]));
+		return err_hint(err, "one of %s; 'stoika help %s' tells of all",
+			second_words(inv->arena, words[0]), words[0]);
 	}
 	return unknown_command(inv->arena, words[0], err);
 }
