@@ -434,6 +434,15 @@ int64_t rollout_window(const struct rollout *r, int64_t wall)
 	return rollout_window_opens(&r->policy, wall);
 }
 
+/* The stages before it that have not opened have nobody who goes. */
+static bool is_next(const struct rollout *r, unsigned stage)
+{
+	for (unsigned i = r->stage + 1; i < stage; i++)
+		if (!is_at_rest(&r->stages.at[i]))
+			return false;
+	return true;
+}
+
 /* What holds all, or all of a later stage, is not written to each of them. */
 static enum rollout_limit limit_of(const struct rollout *r, size_t node)
 {
@@ -446,7 +455,7 @@ static enum rollout_limit limit_of(const struct rollout *r, size_t node)
 	if (r->whole != LIMIT_NONE)
 		return r->whole;
 	if (u->stage > r->stage)
-		return r->soaking && u->stage == r->stage + 1 ? LIMIT_SOAK : LIMIT_STAGE;
+		return r->soaking && is_next(r, u->stage) ? LIMIT_SOAK : LIMIT_STAGE;
 	return r->full ? LIMIT_UNAVAILABLE : u->held;
 }
 

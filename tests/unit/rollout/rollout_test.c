@@ -136,6 +136,22 @@ TEST(waves_are_cumulative)
 	end(&c);
 }
 
+TEST(soak_is_told_across_a_wave_of_nobody)
+{
+	struct cluster c;
+
+	assert_int_equal(
+		begin(&c, LOOSE "canary: {count: 1}\nwaves: [1, 100%]\nsoak: 10s\n", "n1 n2", NULL),
+		0);
+	assert_string_equal(admit(&c, 0), "n1");
+	assert_string_equal(held(&c, "n2", LIMIT_STAGE), "the canaries have not ended");
+	c.now = INT64_C(5000000000);
+	settle(&c, "n1", NODE_DONE);
+	assert_string_equal(admit(&c, 0), "");
+	assert_string_equal(held(&c, "n2", LIMIT_SOAK), "the canaries are watched");
+	end(&c);
+}
+
 TEST(soak_is_waited_for)
 {
 	struct cluster c;
