@@ -57,22 +57,38 @@ static int read_line(
 	return 0;
 }
 
-int fence_read_command(struct fence *f, struct str text, int64_t at, struct err *err)
+/* Of no word at all it cannot be told whether nobody is there or the command broke in silence. */
+static bool names_nodes(struct str text)
 {
-	if (text.n && text.p[text.n - 1] != '\n')
-		return err_set(err, E_SYNTAX, "it ends in the middle of a line");
-	for (int take = 0; take < 2; take++) {
-		struct str rest = text, line;
+	return str_find_str(text, str_of("\"node\"")) != STR_NONE;
+}
 
-		for (unsigned number = 1; str_line(&rest, &line); number++) {
-			if (!str_trim(line).n)
-				continue;
-			const int rc = read_line(f, line, number, take, at, err);
-			if (rc)
-				return rc;
-		}
+static int read_lines(struct fence *f, struct str text, bool take, int64_t at, struct err *err)
+{
+	struct str line;
+
+	for (unsigned number = 1; str_line(&text, &line); number++) {
+		const int rc = str_trim(line).n ? read_line(f, line, number, take, at, err) : 0;
+
+		if (rc)
+			return rc;
 	}
 	return 0;
+}
+
+int fence_read_command(struct fence *f, struct str text, int64_t at, struct err *err)
+{
+	int rc;
+
+	if (text.n && text.p[text.n - 1] != '\n')
+		return err_set(err, E_SYNTAX, "it ends in the middle of a line");
+	rc = read_lines(f, text, false, at, err);
+	if (rc)
+		return rc;
+	if (!names_nodes(text))
+		return err_set(err, E_SCHEMA,
+			"it named no node; one that the scheduler does not have is 'absent'");
+	return read_lines(f, text, true, at, err);
 }
 
 static int read_answer(

@@ -39,6 +39,8 @@ TEST(wrong_lines_are_refused_whole)
 			"line 1: expected a node, and a state of absent, open, closing, closed, "
 			"down"},
 		{"n1 open\n", "line 1: "},
+		{"", "it named no node"},
+		{"{\"can_reboot\": true}\n", "it named no node"},
 	};
 	play_clean();
 	struct fence *f = play_new(FENCE_COMMAND, "R1");
