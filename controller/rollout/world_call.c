@@ -140,19 +140,26 @@ static void sign_fault(struct fault *f, const json_t *record, enum order_mode mo
 		json_get_str(record, "ev", ""), json_get_str(record, "state", ""));
 }
 
+static struct str first_of(const char *text, size_t n)
+{
+	return str_first_utf8(str_of(text), n);
+}
+
 static void keep_fault(struct fault *f, const json_t *record, enum order_mode mode)
 {
-	const char *name = json_get_str(record, "name", json_get_str(record, "handler", ""));
+	const struct str name =
+		first_of(json_get_str(record, "name", json_get_str(record, "handler", "")), 120);
+	const struct str why = first_of(json_get_str(record, "why", ""), 220);
+	const struct str hint = first_of(json_get_str(record, "hint", ""), 230);
 	const bool differs = strcmp(json_get_str(record, "state", ""), "changed") == 0;
 
 	if (*f->signature || !is_fault(record, mode))
 		return;
 	sign_fault(f, record, mode);
-	snprintf(f->what, sizeof f->what, "%.60s%s%.120s", json_get_str(record, "recipe", ""),
-		*name ? ": " : "", name);
-	snprintf(f->why, sizeof f->why, "%s%.220s", differs ? "differs: " : "",
-		json_get_str(record, "why", ""));
-	snprintf(f->hint, sizeof f->hint, "%.230s", json_get_str(record, "hint", ""));
+	snprintf(f->what, sizeof f->what, "%.60s%s" STR_FMT, json_get_str(record, "recipe", ""),
+		name.n > 0 ? ": " : "", STR_ARG(name));
+	snprintf(f->why, sizeof f->why, "%s" STR_FMT, differs ? "differs: " : "", STR_ARG(why));
+	snprintf(f->hint, sizeof f->hint, STR_FMT, STR_ARG(hint));
 }
 
 void world_crew_event(void *ctx, size_t i, enum order_mode mode, const json_t *record)

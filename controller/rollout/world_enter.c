@@ -225,7 +225,11 @@ bool world_is_away(void *ctx, size_t i, char why[static 200])
 
 	if (!v || !fence_is_foreign(v))
 		return false;
-	snprintf(why, 200, "%s%s%.40s: %.120s", v->state == FENCE_DOWN ? "down" : "drained",
-		*v->by ? " by " : "", v->by, *v->reason ? v->reason : "no reason is given");
+	const struct str by = str_first_utf8(str_of(v->by), 40);
+	const struct str reason =
+		str_first_utf8(str_of(*v->reason ? v->reason : "no reason is given"), 120);
+
+	snprintf(why, 200, "%s%s" STR_FMT ": " STR_FMT, v->state == FENCE_DOWN ? "down" : "drained",
+		by.n > 0 ? " by " : "", STR_ARG(by), STR_ARG(reason));
 	return true;
 }

@@ -37,11 +37,11 @@ static void tell_failure(struct world *w, size_t i, enum node_event on)
 {
 	const struct world_node *n = &w->at[i];
 	const struct fault *f = &n->fault;
-	const bool reason = n->answer.reason && *n->answer.reason;
+	const struct str reason = str_first_utf8(str_of(n->answer.reason), 470);
 	char why[480], signature[200];
 
-	if (reason)
-		snprintf(why, sizeof why, "%.470s", n->answer.reason);
+	if (reason.n > 0)
+		snprintf(why, sizeof why, STR_FMT, STR_ARG(reason));
 	else if (*f->signature)
 		snprintf(why, sizeof why, "%s%s%s", f->what, *f->why ? ": " : "", f->why);
 	else

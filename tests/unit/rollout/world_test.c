@@ -98,6 +98,24 @@ TEST(a_node_of_somebody_else_stays_so)
 	site_drop(&s);
 }
 
+TEST(long_words_are_not_cut_in_a_letter)
+{
+	struct site s;
+	AUTO_BUF fence = {0};
+
+	buf_init(&fence, 4096);
+	buf_add_text(&fence, "closed somebody a");
+	for (int i = 0; i < 200; i++)
+		buf_add_text(&fence, "\xE2\x82\xAC");
+	buf_add_char(&fence, '\n');
+	site_make(&s, t_dir(), "letters", 1, NULL);
+	nodes_put(s.dir, "n1", "fence", buf_text(&fence));
+	assert_int_equal(site_drive(&s), 0);
+	assert_non_null(strstr(site_row(&s, "n1").reason, "\xE2\x82\xAC"));
+	assert_true(str_is_utf8(str_of(site_row(&s, "n1").reason)));
+	site_drop(&s);
+}
+
 static void ask(struct site *s, const char *wish)
 {
 	struct err err = {0};
