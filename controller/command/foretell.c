@@ -8,8 +8,10 @@
 #include "controller/rollout/ground.h"
 
 #include <stdio.h>
+#include <string.h>
 
-#define TEXT_MAX (16u << 20)
+#define TEXT_MAX    (16u << 20)
+#define LIMITS_MOST (ROLLOUT_BUDGETS_MAX + 2)
 
 struct foretelling {
 	const struct foretell *ask;
@@ -82,12 +84,63 @@ static void add_end(const struct foretelling *f, struct buf *out)
 		(long long)(f->ask->takes / CLOCK_SEC / 60));
 }
 
+/* The domains that the policy's limits speak of. */
+static unsigned name_limits(const struct rollout_policy *p, const char *out[LIMITS_MOST])
+{
+	unsigned n = 0;
+
+	for (unsigned i = 0; i < p->n_budgets; i++)
+		out[n++] = p->budgets[i].domain;
+	if (p->unit)
+		out[n++] = p->unit;
+	if (p->pair)
+		out[n++] = p->pair;
+	return n;
+}
+
+static bool is_in_any(const struct foretelling *f, const char *domain)
+{
+	for (size_t i = 0; i < f->refs->n; i++)
+		for (unsigned k = 0; k < f->nodes[i].n_domains; k++)
+			if (strcmp(f->nodes[i].domains[k].kind, domain) == 0)
+				return true;
+	return false;
+}
+
+/* A limit of a domain that no node is in holds nobody back: a slip of the pen, or of the
+ * inventory. */
+static void add_idle(const struct foretelling *f, struct buf *out)
+{
+	const char *names[LIMITS_MOST];
+	const unsigned n = name_limits(f->ask->policy, names);
+
+	for (unsigned i = 0; i < n; i++)
+		if (!is_in_any(f, names[i]))
+			buf_addf(out,
+				"no node has a '%s': what the policy says of it limits nobody\n",
+				names[i]);
+}
+
+static json_t *idle_json(const struct foretelling *f)
+{
+	const char *names[LIMITS_MOST];
+	const unsigned n = name_limits(f->ask->policy, names);
+	json_t *list = json_array();
+
+	for (unsigned i = 0; i < n; i++)
+		if (!is_in_any(f, names[i]))
+			json_array_append_new(list, json_string(names[i]));
+	return list;
+}
+
 static void print_text(const struct foretelling *f)
 {
 	AUTO_BUF out;
 
 	buf_init(&out, TEXT_MAX);
-	buf_addf(&out, "policy '%s', %zu nodes\n\n", f->ask->policy->name, f->refs->n);
+	buf_addf(&out, "policy '%s', %zu nodes\n", f->ask->policy->name, f->refs->n);
+	add_idle(f, &out);
+	buf_add_char(&out, '\n');
 	buf_add_text(&out, "   after  stage      n  who goes\n");
 	vec_each(&f->told.turns, struct explain_turn, t)
 		add_turn(f, t, &out);
@@ -134,6 +187,7 @@ static void print_json(const struct foretelling *f)
 	json_put_int(o, "nodes", (int64_t)f->refs->n);
 	vec_each(&f->told.turns, struct explain_turn, t)
 		json_array_append_new(turns, turn_json(f, t));
+	json_object_set_new(o, "limits_nobody", idle_json(f));
 	json_object_set_new(o, "turns", turns);
 	json_put_int(o, "took_s", f->told.took / CLOCK_SEC);
 	json_put_int(o, "never", (int64_t)f->told.never);
