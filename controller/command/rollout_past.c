@@ -184,6 +184,8 @@ static int load_nodes(
 
 		*vec_push(&p->nodes) = (struct past_node){.row = r, .state = state};
 		p->counts[state]++;
+		if (r == p->rows.at || r->stage < p->first_stage)
+			p->first_stage = r->stage;
 		p->last_stage = r->stage > p->last_stage ? r->stage : p->last_stage;
 	}
 	if (times)
@@ -208,6 +210,13 @@ int rollout_past_load(struct store *s, struct arena *a, const struct run_row *ru
 		return rc;
 	read_order(a, out);
 	return load_nodes(s, a, times, out, err);
+}
+
+unsigned rollout_past_stage(const struct rollout_past *p)
+{
+	if (p->row.stage < p->first_stage)
+		return p->first_stage;
+	return p->row.stage > p->last_stage ? p->last_stage : p->row.stage;
 }
 
 void rollout_past_done(struct rollout_past *p)

@@ -26,9 +26,9 @@ struct rollout_past {
 	struct rollout_node_rows rows;
 	struct vec(struct past_node) nodes; /* by name in natural order */
 	unsigned counts[STATE_N + 1];
-	unsigned last_stage; /* the last that has a node */
-	int64_t now;         /* wall ns at which it was read */
-	bool driven;         /* a process has its lock */
+	unsigned first_stage, last_stage; /* those that have a node */
+	int64_t now;                      /* wall ns at which it was read */
+	bool driven;                      /* a process has its lock */
 };
 
 /*
@@ -48,6 +48,8 @@ int rollout_past_find(const struct rollout_past *p, const char *name, const stru
 int rollout_past_param(
 	const struct rollout_past *p, const char *name, struct buf *out, struct err *err);
 
+/* Where it stands, among the stages that have nodes. */
+unsigned rollout_past_stage(const struct rollout_past *p);
 unsigned rollout_past_at_rest(const struct rollout_past *p);
 /* It has an end: done, failed, cancelled. */
 bool rollout_past_is_over(const struct rollout_past *p);

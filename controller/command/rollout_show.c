@@ -49,14 +49,15 @@ static void begin_line(const struct show *w, enum text_key label)
 static void add_stage_line(const struct show *w)
 {
 	const struct rollout_past *p = w->p;
+	const unsigned stage = rollout_past_stage(p);
 	AUTO_BUF at = {0}, last = {0};
 
 	buf_init(&at, 64);
 	buf_init(&last, 16);
 	begin_line(w, TEXT_RO_STAGE);
-	rollout_add_stage(w->out, w->lang, p->row.stage);
+	rollout_add_stage(w->out, w->lang, stage);
 	buf_addf(&last, "%u", p->last_stage);
-	if (p->row.stage > 0)
+	if (stage > 0)
 		buf_addf(w->out, " / %s", buf_text(&last));
 	if (p->row.opened && !rollout_past_is_over(p)) {
 		rollout_add_moment(&at, p->row.opened);
@@ -444,7 +445,7 @@ json_t *rollout_show_json(const struct rollout_past *p)
 	put_moment(o, "started", p->run.started);
 	put_moment(o, "ended", p->run.ended);
 	json_put_int(o, "n_nodes", (int64_t)p->nodes.n);
-	json_put_int(o, "stage", p->row.stage);
+	json_put_int(o, "stage", rollout_past_stage(p));
 	json_put_int(o, "stages", p->last_stage);
 	put_moment(o, "opened", p->row.opened);
 	json_object_set_new(o, "counts", counts_json(p));
