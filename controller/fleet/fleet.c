@@ -1,7 +1,7 @@
 /*
  * fleet - the life of a run: leases, the loop, the end.
  *
- * SIGINT and SIGTERM end the loop in order: what was not begun is not begun,
+ * SIGINT, SIGTERM, SIGHUP end the loop in order: what was not begun is not begun,
  * links are closed, results so far are kept and the run is marked interrupted.
  * No cancel is sent: an agent that is at work goes on to the end of its run by
  * itself, and the same command again follows it there first.

@@ -57,7 +57,7 @@ struct fleet_outcome {
 
 /*
  * Negative only when nothing could be started or recorded; else the outcome tells all. Takes
- * SIGINT and SIGTERM while it runs: it then ends in order, and the nodes at work go on. With
+ * SIGINT, SIGTERM, SIGHUP while it runs: it then ends in order, and the nodes at work go on. With
  * plan_hash each node is told the hash it showed; a node that would change otherwise now does
  * nothing and is denied. E_STATE when no such plan is kept.
  */

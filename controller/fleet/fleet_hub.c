@@ -23,6 +23,10 @@ void signals_take(struct signals *old)
 	sigemptyset(&ignore.sa_mask);
 	sigaction(SIGINT, &stop, &old->sigint);
 	sigaction(SIGTERM, &stop, &old->sigterm);
+	/* a terminal that goes away; nohup's word stands */
+	sigaction(SIGHUP, &stop, &old->sighup);
+	if (old->sighup.sa_handler == SIG_IGN)
+		sigaction(SIGHUP, &old->sighup, NULL);
 	sigaction(SIGPIPE, &ignore, &old->sigpipe);
 }
 
@@ -30,6 +34,7 @@ void signals_give_back(const struct signals *old)
 {
 	sigaction(SIGINT, &old->sigint, NULL);
 	sigaction(SIGTERM, &old->sigterm, NULL);
+	sigaction(SIGHUP, &old->sighup, NULL);
 	sigaction(SIGPIPE, &old->sigpipe, NULL);
 }
 

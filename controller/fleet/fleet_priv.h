@@ -195,9 +195,9 @@ int hub_open(struct hub *h, const struct node_refs *nodes, unsigned max_open, st
 void hub_close(struct hub *h);
 /* Links that are due, greetings that never came: of the n tasks, now and then. */
 void hub_sweep(struct hub *h, struct task *tasks, unsigned n, int64_t now);
-/* SIGINT and SIGTERM are noted from take to give back. */
+/* SIGINT, SIGTERM and SIGHUP are noted from take to give back. */
 struct signals {
-	struct sigaction sigint, sigterm, sigpipe;
+	struct sigaction sigint, sigterm, sighup, sigpipe;
 };
 void signals_take(struct signals *old);
 void signals_give_back(const struct signals *old);
