@@ -47,7 +47,9 @@ static int read_flags(const struct invocation *inv, struct buf *out, struct err 
 		if (value)
 			buf_addf(out, "%s%s%s\n", FLAGS[i].before, value, FLAGS[i].behind);
 	}
-	return 0;
+	return buf_ok(out) ? 0
+			   : err_set(err, E_LIMIT, "options over the policy of more than %u bytes",
+				     FLAGS_MAX);
 }
 
 /* What asks for another kind of run. */

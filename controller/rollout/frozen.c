@@ -33,12 +33,13 @@ static int parse_policy(struct arena *a, struct frozen *f, struct err *err)
 int frozen_read_policy(
 	struct arena *a, const char *file, const char *flags, struct frozen *out, struct err *err)
 {
+	struct yaml_caps caps = YAML_CAPS_RECIPE;
 	AUTO_BUF text = {0};
 	int rc = 0;
 
-	buf_init(&text, FROZEN_POLICY_MAX);
+	caps.bytes = FROZEN_POLICY_MAX;
 	if (file && strcmp(file, "default") != 0) {
-		rc = yaml_read(file, &YAML_CAPS_RECIPE, &text, err);
+		rc = yaml_read(file, &caps, &text, err);
 		if (rc == -E_NOTFOUND)
 			err_hint(err, "name a file of YAML, or 'default': 'stoika help rollout "
 				      "explain' shows one");
@@ -156,8 +157,8 @@ static int load_recipes(struct arena *a, const char *folder, const json_t *list,
 	return pack_resolve(a, names, n, &out->recipes, &out->n_recipes, err);
 }
 
-static int judge_recipe(
-	struct arena *a, const struct pack_recipe *r, const json_t *list, struct err *err)
+static int judge_recipe(struct arena *a, const char *run, const struct pack_recipe *r,
+	const json_t *list, struct err *err)
 {
 	char sha256[HASH_HEX];
 	const int rc = pack_content(a, r, 1, sha256, err);
@@ -174,7 +175,8 @@ static int judge_recipe(
 	err_set(err, E_VERIFY,
 		"the copy of recipe '%s' in '%.200s' is not what the rollout began with", r->name,
 		r->dir);
-	return err_hint(err, "put the recipe's files back as they were, or abort the rollout");
+	return err_hint(err,
+		"put the recipe's files back as they were; who is out: stoika run show %s", run);
 }
 
 int frozen_load(struct store *s, struct arena *a, const char *run, const char *order,
@@ -195,7 +197,7 @@ int frozen_load(struct store *s, struct arena *a, const char *run, const char *o
 	if (rc == 0)
 		rc = load_recipes(a, folder_of(a, s, run), json_get(doc, "recipes"), out, err);
 	for (unsigned i = 0; rc == 0 && i < out->n_recipes; i++)
-		rc = judge_recipe(a, &out->recipes[i], json_get(doc, "recipes"), err);
+		rc = judge_recipe(a, run, &out->recipes[i], json_get(doc, "recipes"), err);
 	return rc;
 }
 

@@ -4,7 +4,7 @@
  *	rollout: driver-595
  *	canary: {by: [type, os], count: 1}   # of each hardware class, before any wave
  *	waves: [1, 5%, 25%, 100%]            # how many have gone when each wave ends
- *	soak: {canary: 1h, wave: 10m, node: 0}   # node: how long one is watched once it is back
+ *	soak: {canary: 1h, wave: 10m, node: 0s}   # node: how long one is watched once it is back
  *	max_unavailable: 10%                 # with all that are down or drained by anyone
  *	budgets: {rack: 1, feed: 25%, leaf: 1, partition: 25%}   # of each such domain at once
  *	unit: nvlink_domain                  # nodes with one value go together

@@ -50,6 +50,14 @@ expect 2 "$STOIKA" rollout explain all --takes 0
 expect 0 "$STOIKA" rollout states
 says '"verify" -> "returned"'
 
+printf 'budgets: {rack: 1, racks: 1}\nunit: nvlink_domian\n' > slip.yaml
+expect 0 "$STOIKA" rollout explain all --policy slip.yaml
+says "no node has a 'racks': what the policy says of it limits nobody"
+says "no node has a 'nvlink_domian'"
+unsaid "no node has a 'rack':"
+expect 0 "$STOIKA" --json rollout explain all --policy slip.yaml
+ok 'the same in JSON' jq -e '.limits_nobody == ["racks", "nvlink_domian"]' "$CHECK_DIR/out"
+
 # the same from apply: what would go, without a node being asked
 mkdir -p recipes/noted
 printf 'recipe: noted\nsteps:\n  - file: {path: /etc/noted, content: x}\n' > recipes/noted/recipe.yaml
@@ -68,6 +76,14 @@ expect 3 "$STOIKA" apply recipes/noted all --rollout default --explain --on-fail
 warns "'shrug'"
 expect 2 "$STOIKA" apply recipes/noted all --rollout default --explain --fence '{by: none}'
 warns "--fence '{by: none}' is no value of a policy"
+expect 2 "$STOIKA" apply recipes/noted all --rollout default --explain --waves "$(printf '1,%9000s100%%' '')"
+warns 'options over the policy of more than 8192 bytes'
+{
+	printf '#%70000s\n' ''
+	cat p.yaml
+} > long.yaml
+expect 3 "$STOIKA" apply recipes/noted all --rollout long.yaml --explain
+warns 'longer than the 65536 bytes that are read'
 expect 2 "$STOIKA" apply recipes/noted all --rollout missing.yaml --explain
 warns "hint: name a file of YAML, or 'default'"
 expect 2 "$STOIKA" apply recipes/noted all --explain

@@ -45,6 +45,13 @@ on n1 rm /srv/bad
 
 # kill -9 of the driver while nodes are at work, and another one goes on
 lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=C --set wait=4 > killed 2>&1
+kept=state/rollouts/$(stoika --json run list | jq -r ".[0].run")/two/recipe.yaml
+cp "$kept" kept.yaml
+echo '# changed' >> "$kept"
+expect 3 stoika run resume last
+warns 'is not what the rollout began with'
+warns "hint: put the recipe's files back as they were"
+cp kept.yaml "$kept"
 expect 0 stoika run resume last
 says '3 done'
 for n in n1 n2 n3; do
@@ -53,6 +60,14 @@ for n in n1 n2 n3; do
 done
 expect 3 stoika run resume last
 warns 'has come to its end: done'
+
+# the terminal goes away: it ends in order
+lab ctl timeout -s HUP 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=H --set wait=4 > hung 2>&1
+ok 'a hangup ends it in order' grep -q '^state  *interrupted' hung
+expect 0 stoika run resume last
+for n in n1 n2 n3; do
+	ok "$n was told once" [ "$(on $n sh -c 'wc -l < /srv/loaded.H')" = 1 ]
+done
 
 # the daemon drives on
 lab ctl timeout -s KILL 3 "$STOIKA" apply recipes/two all --rollout p.yaml --yes --set set=D --set wait=4 > killed 2>&1
