@@ -146,7 +146,7 @@ struct fleet {
 	bool stay; /* links are kept for another turn */
 	struct task *tasks;
 	unsigned n, unfinished;
-	bool reopened;       /* the run is one that ended before */
+	bool reopened; /* the run is one that ended before */
 };
 
 /* --- fleet_task.c --- */
