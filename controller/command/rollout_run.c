@@ -231,14 +231,17 @@ static int ask_driver(
 	return rc;
 }
 
-/* What broke off by itself goes on by a person's word only. */
+/* What broke off by itself goes on by a person's word only; who is under way comes home. */
 static int judge_broken(
 	const struct invocation *inv, struct store *s, const char *run, struct err *err)
 {
 	struct rollout_row row;
-	const int rc = store_rollout_get(s, inv->arena, run, &row, err);
+	bool under_way = false;
+	int rc = store_rollout_get(s, inv->arena, run, &row, err);
 
-	if (rc < 0 || !row.paused || option_get(inv, "forgive") ||
+	if (rc == 0)
+		rc = rollout_is_under_way(s, inv->arena, run, &under_way, err);
+	if (rc < 0 || !row.paused || under_way || option_get(inv, "forgive") ||
 		strncmp(row.reason, ROLLOUT_PAUSED_BY, strlen(ROLLOUT_PAUSED_BY)) == 0)
 		return rc;
 	err_set(err, E_STATE, "rollout %s broke off: %s", run, row.reason);

@@ -270,7 +270,8 @@ const struct command COMMAND_RUN_RESUME = {
 		"since then are told as 'since'. A step that was under way is checked anew.\n\n"
 		"A rollout is driven on by this process, with the policy, recipes and parameters that\n"
 		"it began with, also when it was paused. One that broke off because too many nodes\n"
-		"failed needs --forgive: a person has looked.\n",
+		"failed needs --forgive: a person has looked. Without it only those who are out already\n"
+		"are brought home.\n",
 	.options = RESUME_OPTIONS,
 	.run = run_resume,
 };

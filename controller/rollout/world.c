@@ -401,6 +401,34 @@ static bool is_driven(struct store *s, struct arena *a, const char *run)
 	return driven;
 }
 
+int rollout_is_under_way(
+	struct store *s, struct arena *a, const char *run, bool *out, struct err *err)
+{
+	struct rollout_counts counts = VEC_INIT;
+	const int rc = store_rollout_counts(s, a, run, &counts, err);
+
+	*out = false;
+	vec_each(&counts, const struct rollout_count, c)
+		for (unsigned state = STATE_CORDONED; state < STATE_N; state++)
+			*out = *out || (!node_is_terminal((enum node_state)state) &&
+					       strcmp(c->state, NODE_STATES[state]) == 0);
+	vec_done(&counts);
+	return rc;
+}
+
+/* What a person has paused stays so until a person says otherwise. */
+static int may_go_on(struct store *s, struct arena *a, const char *run, bool *out, struct err *err)
+{
+	struct rollout_row row;
+	int rc = store_rollout_get(s, a, run, &row, err);
+
+	*out = rc == 0 && !row.paused;
+	if (rc == 0 && row.paused && !str_starts(str_of(row.reason), ROLLOUT_PAUSED_BY))
+		rc = rollout_is_under_way(s, a, run, out, err);
+	*out = *out && !is_driven(s, a, run);
+	return rc;
+}
+
 int rollout_unfinished(
 	struct store *s, struct arena *a, const char ***runs, size_t *n, struct err *err)
 {
@@ -410,13 +438,13 @@ int rollout_unfinished(
 	*n = 0;
 	*runs = arena_alloc(a, (rows.n + 1) * sizeof **runs);
 	vec_each(&rows, const struct run_row, r) {
-		struct rollout_row row;
+		bool may = false;
 
 		if (rc < 0 || strcmp(r->mode, "rollout") != 0 ||
 			(strcmp(r->state, "running") != 0 && strcmp(r->state, "interrupted") != 0))
 			continue;
-		rc = store_rollout_get(s, a, r->id, &row, err);
-		if (rc == 0 && !row.paused && !is_driven(s, a, r->id))
+		rc = may_go_on(s, a, r->id, &may, err);
+		if (rc == 0 && may)
 			(*runs)[(*n)++] = r->id;
 	}
 	vec_done(&rows);

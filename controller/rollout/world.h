@@ -58,7 +58,11 @@ struct rollout_outcome {
  */
 int rollout_drive(struct store *s, const struct keys *k, const struct rollout_opts *o,
 	struct rollout_outcome *out, struct err *err);
-/* Whether the rollout's end is open: it may be gone on with, and nobody paused it. Ids live in a.
- */
+/* Whether nodes are on their way that only a driver brings home: not those that have changed
+ * nothing and stand at the gate. */
+int rollout_is_under_way(
+	struct store *s, struct arena *a, const char *run, bool *out, struct err *err);
+/* Those that nobody drives and that may be gone on with unasked: not paused, or broken off while
+ * nodes were under way, which then come home and no others go. Ids live in a. */
 int rollout_unfinished(
 	struct store *s, struct arena *a, const char ***runs, size_t *n, struct err *err);

@@ -21,6 +21,14 @@ static void die_at_move(void *ctx, const struct node_row *node, const struct dri
 		_exit(9);
 }
 
+static void die_at_undone(void *ctx, const struct node_row *node, const struct drive_move *m)
+{
+	(void)ctx;
+	(void)node;
+	if (m->to == STATE_UNDONE)
+		_exit(9);
+}
+
 static unsigned calls_left;
 
 /* Begun, and nothing heard of it. */
@@ -52,7 +60,7 @@ static bool drive_and_die(struct site *s, unsigned k, bool at_call)
 		if (at_call) {
 			calls_left = k;
 			o.transport = &deadly;
-		} else {
+		} else if (k > 0) {
 			moves_left = k;
 			o.moved = die_at_move;
 		}
@@ -160,6 +168,46 @@ TEST(a_driver_may_die_as_a_power_cycle_begins)
 	assert_int_equal(site_drive(&s), 0);
 	assert_string_equal(site_way(&s, "n1"), WAY_THERE "rebooting unreachable");
 	assert_string_equal(nodes_get(s.dir, "n1", "cycles"), "once");
+	site_drop(&s);
+}
+
+static size_t count_unfinished(struct site *s)
+{
+	const char **runs;
+	struct err err = {0};
+	size_t n = 0;
+
+	assert_int_equal(rollout_unfinished(s->store, s->arena, &runs, &n, &err), 0);
+	return n;
+}
+
+/* Broken off, with a node still out: it comes home without a person, and nobody else goes. */
+TEST(a_driver_may_die_as_it_breaks_off)
+{
+	struct site s;
+	struct rollout_row row;
+	struct err err = {0};
+	char id[64];
+
+	site_make(&s, t_dir(), "breaks", 3,
+		"{max_unavailable: 2, failures: {most: 0, same: 1}, reboot: {within: 5s}}");
+	nodes_put(s.dir, "n1", "does", "apply-fails");
+	nodes_put(s.dir, "n2", "does", "reboots stays-down");
+	s.opts.moved = die_at_undone;
+	assert_false(drive_and_die(&s, 0, false));
+	find_run(&s);
+	assert_string_equal(site_row(&s, "n2").state, "rebooting");
+	assert_int_equal(store_rollout_get(s.store, s.arena, s.out.id, &row, &err), 0);
+	assert_true(row.paused);
+	assert_int_equal(count_unfinished(&s), 1);
+	snprintf(id, sizeof id, "%s", s.out.id);
+	s.opts.run = id;
+	s.opts.moved = NULL;
+	assert_int_equal(site_drive(&s), 0);
+	assert_string_equal(site_way(&s, "n2"), WAY_THERE "rebooting unreachable");
+	assert_string_equal(site_row(&s, "n3").state, "eligible");
+	assert_true(s.out.paused[0]);
+	assert_int_equal(count_unfinished(&s), 0);
 	site_drop(&s);
 }
 
