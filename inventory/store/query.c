@@ -3,6 +3,7 @@
 
 #include <errno.h>
 #include <string.h>
+#include <unistd.h>
 
 static int no_space(struct err *err, const char *path, const char *what)
 {
@@ -14,6 +15,14 @@ static int locked(struct err *err, const char *path, const char *what)
 {
 	err_set(err, E_BUSY, "%s: '%s' is locked by another process", what, path);
 	return err_hint(err, "see who holds it with 'fuser %s'", path);
+}
+
+/* The file is there, so what cannot be made is what SQLite keeps beside it. */
+static int no_log(struct err *err, const char *path, const char *what)
+{
+	err_set(err, E_DENIED, "%s: its log cannot be written beside '%s'", what, path);
+	return err_hint(
+		err, "let its folder be written, or copy all of it and name that with --db");
 }
 
 int store_err(sqlite3 *db, const char *path, int rc, struct err *err, const char *what)
@@ -43,6 +52,8 @@ int store_err(sqlite3 *db, const char *path, int rc, struct err *err, const char
 	case SQLITE_AUTH:
 		return err_set(err, E_DENIED, "%s: '%s' cannot be written", what, path);
 	case SQLITE_CANTOPEN:
+		if (access(path, R_OK) == 0)
+			return no_log(err, path, what);
 		if (sys)
 			return err_sys(err, sys, "%s: cannot open '%s'", what, path);
 		return err_set(err, E_IO, "%s: cannot open '%s'", what, path);

@@ -98,6 +98,19 @@ TEST(refusals)
 	refused(newer, STORE_READ, E_UNSUPPORTED, "newer stoika");
 }
 
+TEST(a_log_that_cannot_be_written_is_told)
+{
+	AUTO_STR path = path_of("sealed.db");
+	AUTO_STR log = path_of("sealed.db-wal");
+	struct store *s;
+
+	assert_int_equal(store_open(path, STORE_CREATE, &s, NULL), 0);
+	store_close(s);
+	assert_int_equal(mkdir(log, 0700), 0);
+	refused(path, STORE_WRITE, E_DENIED, "its log cannot be written beside");
+	refused(path, STORE_READ, E_DENIED, "its log cannot be written beside");
+}
+
 TEST(a_truncated_database_is_refused)
 {
 	AUTO_STR path = path_of("torn.db");
