@@ -358,8 +358,8 @@ static int run_named(const struct invocation *inv, enum order_mode mode, struct 
 
 	if (code == 0 && mode == ORDER_APPLY && option_get(inv, "rollout"))
 		code = roll_out(inv, &w, err);
-	else if (code == 0 && confirm(inv, &w, err) == 0)
-		code = run_work(inv, &w, mode, err);
+	else if (code == 0)
+		code = confirm(inv, &w, err) < 0 ? -1 : run_work(inv, &w, mode, err);
 	work_done(&w);
 	return code;
 }
