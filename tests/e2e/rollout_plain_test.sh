@@ -89,7 +89,7 @@ run=$(stoika --json run list | jq -r '[.[] | select(.mode == "rollout")][0].run'
 expect 0 stoika undo recipes/two n1 --run "$run" --plan
 ok 'showing it changes nothing' [ "$(on n1 cat /srv/set)" = D ]
 expect 0 stoika undo recipes/two n1 --run "$run" --yes
-ok 'the node is as it was ahead of that run' [ "$(on n1 cat /srv/set)" = C ]
+ok 'the node is as it was ahead of that run' [ "$(on n1 cat /srv/set)" = H ]
 ok 'the others are as that run left them' [ "$(on n2 cat /srv/set)" = D ]
 expect 2 stoika undo recipes/two n1 --run last --yes
 warns 'no apply and no rollout'
