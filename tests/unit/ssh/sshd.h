@@ -156,7 +156,7 @@ static inline void t_sshd_start(
 	snprintf(conf, sizeof conf,
 		"%sPort %u\nListenAddress 127.0.0.1\nHostKey %s/host\n"
 		"AuthorizedKeysFile %s/authorized\nStrictModes no\nUsePAM no\nPidFile none\n"
-		"PermitRootLogin yes\nSetEnv SHLVL=2\nMaxStartups 1000\nMaxSessions 100\nLogLevel INFO\n",
+		"PermitRootLogin yes\nMaxStartups 1000\nMaxSessions 100\nLogLevel INFO\n",
 		extra, s->port, s->dir, s->dir);
 	snprintf(path, sizeof path, "%s/conf", s->dir);
 	t_write_file(path, conf, 0600);
