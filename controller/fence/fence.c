@@ -218,6 +218,11 @@ static bool is_unheard(const struct fence_node *n)
 	return n->gone[0] && strcmp(n->gone, n->daemon) == 0;
 }
 
+bool fence_is_heard_anew(const struct fence_node *n)
+{
+	return n->gone[0] && n->daemon[0] && strcmp(n->gone, n->daemon) != 0;
+}
+
 void fence_move_jobs(struct fence *f, size_t node, enum fence_jobs how)
 {
 	f->nodes[node].move = how;
@@ -626,6 +631,8 @@ static void note_success(struct fence *f, struct fence_node *n, int64_t now)
 		n->opened = true;
 	if (f->act != ACT_CLOSE && f->act != ACT_REBOOT)
 		return;
+	if (f->act == ACT_REBOOT)
+		fence_keep(n->gone, sizeof n->gone, str_of(n->daemon));
 	n->opened = false;
 	memcpy(n->told, n->asked, sizeof n->told);
 }

@@ -110,6 +110,8 @@ struct fence_node *fence_find(struct fence *f, struct str name);
 void fence_push(struct words *w, const char *word);
 /* "a,b,c" of the batch, in scratch. */
 const char *fence_names(struct fence *f, char sep);
+/* Its old daemon is gone, and the scheduler has heard of the new one. */
+bool fence_is_heard_anew(const struct fence_node *n);
 /* Whether a scheduler's text is our mark, with an end behind it. */
 bool fence_is_mark(const struct fence *f, struct str text);
 /* Copies at most size - 1 bytes, whole characters, what a terminal must not see as '?'. */

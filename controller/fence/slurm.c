@@ -189,7 +189,11 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 	fence_keep(n->reason, sizeof n->reason, r->reason);
 	fence_keep(n->by, sizeof n->by, r->by);
 	v->state = state_of(flags);
-	v->rebooting = flags & (SLURM_ASKED | SLURM_GOING);
+	fence_keep(n->daemon, sizeof n->daemon,
+		str_is(r->daemon, "None") ? (struct str){"", 0} : r->daemon);
+	/* Slurm takes a node for restarted whose boot time is later than its own request: one that is
+	   back within that second, or whose clock is behind, stays "issued" until it is resumed */
+	v->rebooting = flags & SLURM_ASKED || (flags & SLURM_GOING && !fence_is_heard_anew(n));
 	n->may_stay = flags & SLURM_ASKED && !(flags & SLURM_GOING);
 	v->ours = is_ours(f, r->reason, &reboot) && v->state != FENCE_OPEN;
 	/* opened by us, and its slurmd has not answered yet: nobody else's */
@@ -206,8 +210,6 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 	else if (!n->reason[0] && v->state == FENCE_DOWN)
 		fence_keep(n->reason, sizeof n->reason, r->state);
 	fence_keep(n->said, sizeof n->said, r->state);
-	fence_keep(n->daemon, sizeof n->daemon,
-		str_is(r->daemon, "None") ? (struct str){"", 0} : r->daemon);
 	n->seen = true;
 }
 

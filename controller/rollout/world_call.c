@@ -201,6 +201,7 @@ void world_crew_done(void *ctx, size_t i, enum order_mode mode, const struct nod
 		n->answer = (struct answer){.there = true,
 			.call = n->call,
 			.state = result->state,
+			.heard = result->agent_process > 0,
 			.reason = result->reason ? xstrdup(result->reason) : NULL,
 			.hint = result->hint ? xstrdup(result->hint) : NULL,
 			.facts = facts ? json_deep_copy(facts) : NULL};

@@ -76,12 +76,12 @@ static void follow_apply(struct world *w, size_t i)
 		world_call(w, i, CALL_APPLY);
 }
 
-/* It went down under a driver that died. */
+/* It went down in this run, under a driver that died: whoever opens it waits for its new daemon. */
 static void remember_restart(struct world *w, size_t i)
 {
 	AUTO_JSON memory = NULL;
 
-	if (!w->fence || w->order->policy.reboot_by_fence || !w->at[i].memory)
+	if (!w->fence || !w->at[i].memory || !world_was_in(w, i, STATE_REBOOTING))
 		return;
 	if (json_parse(str_of(w->at[i].memory), 64u << 10, "memory", &memory, NULL) == 0)
 		fence_restarts(w->fence, i, memory);
@@ -94,8 +94,6 @@ static void enter_rebooting(struct world *w, size_t i)
 
 	buf_init(&text, 1u << 20);
 	n->down = true;
-	if (n->again)
-		remember_restart(w, i);
 	if (n->again)
 		n->cycled = world_read_evidence(w, i, CYCLE_FILE, &text, NULL) == 0;
 	if (w->order->policy.reboot_by_fence)
@@ -189,6 +187,12 @@ static bool follows_apply(enum node_state s)
 	return s == STATE_INSTALLED || s == STATE_REBOOTING || s == STATE_SERVICES;
 }
 
+static bool may_have_restarted(enum node_state s)
+{
+	return s == STATE_REBOOTING || s == STATE_SERVICES || s == STATE_VERIFY ||
+	       s == STATE_RETURNED || s == STATE_ROLLBACK;
+}
+
 void world_enter(void *ctx, size_t i, enum node_state state, unsigned tries, bool again)
 {
 	struct world *w = ctx;
@@ -206,6 +210,8 @@ void world_enter(void *ctx, size_t i, enum node_state state, unsigned tries, boo
 	if (!n->listed)
 		*vec_push(&w->busy) = i;
 	n->listed = true;
+	if (again && may_have_restarted(state))
+		remember_restart(w, i);
 	ENTER[state](w, i);
 	world_look(w, i);
 }

@@ -35,6 +35,7 @@ enum call {
 struct answer {
 	bool there;
 	enum call call;
+	bool heard; /* in the agent's own words, not of a link that failed */
 	enum step_result state;
 	char *reason, *hint;
 	json_t *facts;
@@ -134,6 +135,8 @@ void world_look(struct world *w, size_t i);
 /* --- world_store.c --- */
 int world_move(void *ctx, const struct drive_move *m, struct err *err);
 int world_commit(void *ctx, struct err *err);
+/* Whether it has been in this state in this run, whoever drove. */
+bool world_was_in(struct world *w, size_t i, enum node_state state);
 /* The rollout's own row, when it is another one now. */
 int world_put_row(struct world *w, struct err *err);
 /* The run and all its nodes, of a new rollout. */

@@ -124,6 +124,21 @@ int world_commit(void *ctx, struct err *err)
 	return rc;
 }
 
+bool world_was_in(struct world *w, size_t i, enum node_state state)
+{
+	struct arena *a = arena_new();
+	struct rollout_moves moves = {0};
+	bool was = false;
+
+	if (store_rollout_moves(w->store, a, w->run, w->refs.at[i]->id, &moves, NULL) == 0)
+		vec_each(&moves, struct rollout_move, m) {
+			was = was || strcmp(m->to, NODE_STATES[state]) == 0;
+		}
+	vec_done(&moves);
+	arena_free(a);
+	return was;
+}
+
 /* --- the rollout's own row --- */
 
 int world_put_row(struct world *w, struct err *err)

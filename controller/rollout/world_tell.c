@@ -316,8 +316,8 @@ static void look_rebooting(struct world *w, size_t i)
 		tell(w, i, EVENT_OK, NULL);
 	else if (answered && n->answer.state == RESULT_DENIED)
 		tell_failure(w, i, EVENT_FAILED);
-	else if (answered && *n->fault.signature)
-		tell(w, i, EVENT_OK, NULL); /* it is back, and something failed since */
+	else if (answered && (n->answer.heard || *n->fault.signature))
+		tell(w, i, EVENT_OK, NULL); /* it lives, and something failed since */
 	else if (n->answer.there && !w->order->policy.power_cycle)
 		tell_unreachable(w, i);
 	else

@@ -6,9 +6,6 @@ TOP=$(cd "$(dirname "$0")/../.." && pwd)
 . "$TOP/tests/e2e/lab.sh"
 . "$TOP/tests/e2e/rollout.sh"
 
-# it stood still in three of six runs on a busy machine, not yet understood
-[ -n "${STOIKA_LONG:-}" ] || skip 'only with STOIKA_LONG set'
-
 cluster 2
 policy 'failures: {most: 0, same: 1}' 'max_unavailable: 1'
 

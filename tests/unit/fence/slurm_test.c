@@ -314,6 +314,28 @@ TEST(closed_anew_it_can_be_restarted_once_more)
 	fence_free(f);
 }
 
+/* It was back within the second in which Slurm asked for it, or its clock is behind. */
+TEST(a_restart_that_slurm_does_not_notice_is_over_once_the_new_daemon_was_heard)
+{
+	static const char ISSUED[] = "n1|DOWN+DRAIN+REBOOT_ISSUED||stoika:R1:reboot x : reboot "
+				     "issued|root|%s\nn2|IDLE|||\nn3|IDLE|||\n";
+	char nodes[200];
+
+	play_clean();
+	play_write("nodes", "n1|IDLE||||2026-12-01T02:00:00\nn2|IDLE|||\nn3|IDLE|||\n");
+	struct fence *f = play_new(FENCE_SLURM, "R1");
+	fence_want(f, 0, WANT_REBOOT, "x");
+	PLAY_UNTIL(f, fence_look(f, 0)->rebooting);
+	fence_want(f, 0, WANT_OPEN, "");
+	play_for(f, 300 * CLOCK_MS);
+	assert_int_equal(play_calls("state=resume"), 0);
+	snprintf(nodes, sizeof nodes, ISSUED, "2026-12-01T02:00:09");
+	play_write("nodes", nodes);
+	PLAY_UNTIL(f, fence_look(f, 0)->state == FENCE_OPEN);
+	assert_int_equal(play_calls("state=resume"), 1);
+	fence_free(f);
+}
+
 /* Recorded from Slurm 22.05: names and paths changed. */
 TEST(a_real_answer_is_read)
 {
