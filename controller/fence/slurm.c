@@ -191,8 +191,9 @@ static void take_record(struct fence *f, struct fence_node *n, const struct reco
 	v->state = state_of(flags);
 	fence_keep(n->daemon, sizeof n->daemon,
 		str_is(r->daemon, "None") ? (struct str){"", 0} : r->daemon);
-	/* Slurm takes a node for restarted whose boot time is later than its own request: one that is
-	   back within that second, or whose clock is behind, stays "issued" until it is resumed */
+	/* Slurm takes a node for restarted whose boot time is later than its own request: one that
+	   is back within that second, or whose clock is behind, stays "issued" until it is resumed
+	 */
 	v->rebooting = flags & SLURM_ASKED || (flags & SLURM_GOING && !fence_is_heard_anew(n));
 	n->may_stay = flags & SLURM_ASKED && !(flags & SLURM_GOING);
 	v->ours = is_ours(f, r->reason, &reboot) && v->state != FENCE_OPEN;

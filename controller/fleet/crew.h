@@ -32,7 +32,7 @@ struct crew_opts {
 	void *ctx;
 	/* node: index in nodes. A record of the node's run as it comes. Beside those of agents:
 	   {ev: "rebooting", within} and {ev: "back", boot_id} once it answers with another boot id
-	   than it had. */
+	   than it had, {ev: "up", boot_id} as long as it answers with the old one. */
 	void (*event)(void *ctx, size_t node, enum order_mode mode, const json_t *record);
 	/* The order has ended. facts: of ORDER_FACTS, borrowed, else NULL. */
 	void (*done)(void *ctx, size_t node, enum order_mode mode, const struct node_result *result,

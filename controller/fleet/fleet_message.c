@@ -100,12 +100,13 @@ static int judge_name(const struct task *t, const json_t *m, struct err *err)
 		t->node->name);
 }
 
-static void tell_back(struct task *t, const char *boot_id)
+/* "back" under another boot id, or "up": it is there, and has not restarted. */
+static void tell_boot(struct task *t, const char *ev, const char *boot_id)
 {
 	const struct task_hooks *hooks = t->fleet->hub->hooks;
 	AUTO_JSON record = json_object();
 
-	json_put_str(record, "ev", "back");
+	json_put_str(record, "ev", ev);
 	json_put_str(record, "boot_id", boot_id);
 	if (hooks)
 		hooks->event(t, record);
@@ -116,12 +117,14 @@ static int meet_rebooted(struct task *t, const char *boot_id, struct err *err)
 {
 	if (!t->rebooting)
 		return 0;
-	if (*boot_id && strcmp(boot_id, t->boot_id) == 0)
+	if (*boot_id && strcmp(boot_id, t->boot_id) == 0) {
+		tell_boot(t, "up", boot_id);
 		return err_set(err, E_NET, "'%s' has not restarted yet", t->node->name);
+	}
 	t->rebooting = false;
 	t->attach = true;
 	t->tries = 0;
-	tell_back(t, boot_id);
+	tell_boot(t, "back", boot_id);
 	return 0;
 }
 

@@ -178,6 +178,8 @@ void world_crew_event(void *ctx, size_t i, enum order_mode mode, const json_t *r
 			fence_restarts(w->fence, i, NULL);
 	} else if (strcmp(ev, "back") == 0 || (strcmp(ev, "resume") == 0 && n->down)) {
 		n->down = n->back = true; /* its going may have been told to a driver that died */
+	} else if (strcmp(ev, "up") == 0) {
+		n->up_at = w->now;
 	} else {
 		return;
 	}
@@ -210,7 +212,15 @@ void world_crew_done(void *ctx, size_t i, enum order_mode mode, const struct nod
 	world_look(w, i);
 }
 
+/* What we keep ourselves is not a node's to write: a rollback is judged by it. */
+static bool is_reserved(const char *name)
+{
+	return strcmp(name, CYCLE_FILE) == 0 || strcmp(name, FACTS_BEFORE) == 0 ||
+	       strcmp(name, FACTS_AFTER) == 0;
+}
+
 void world_crew_evidence(void *ctx, size_t i, const char *name, struct str bytes)
 {
-	world_keep_evidence(ctx, i, name, bytes);
+	if (!is_reserved(name))
+		world_keep_evidence(ctx, i, name, bytes);
 }

@@ -15,6 +15,9 @@
 
 /* Evidence that a node's power was cycled, and what the program said. */
 #define CYCLE_FILE "power-cycle.txt"
+/* What it was before, what a rollback is judged by, and what it was after that. */
+#define FACTS_BEFORE "facts-before.json"
+#define FACTS_AFTER  "facts-after.json"
 
 /* Orders by what they are for: each has tries of its own, so that none is mistaken for another. */
 enum call {
@@ -63,9 +66,10 @@ struct world_node {
 	bool down, back; /* of the apply: it went for its restart, another boot id answers */
 	bool met;        /* it has answered once */
 	bool moved_jobs, asked_restart;
-	bool listed;                              /* in busy */
-	bool settled;                             /* at rest, and nothing more is done for it */
-	bool cycled;                              /* its power was cycled, or is */
+	bool listed;   /* in busy */
+	bool settled;  /* at rest, and nothing more is done for it */
+	bool cycled;   /* its power was cycled, or is */
+	int64_t up_at; /* it answered, and had not restarted yet; 0: it did not */
 	char *memory, *reason, *hint, *signature; /* of its row; NULL: "" */
 	char *waits;                              /* as last written */
 };

@@ -13,6 +13,7 @@
 #define VIEW_FRESH    (60 * CLOCK_SEC) /* what a scheduler said is good for so long */
 #define REASON_WAIT   (20 * CLOCK_SEC) /* for a scheduler to take a reason, of nodes at rest */
 #define CYCLE_TIMEOUT (300 * CLOCK_SEC)
+#define UP_FRESH      (60 * CLOCK_SEC) /* it was there so long ago: it still is */
 
 static void tell_word(struct world *w, size_t i, enum node_event on, const char *why,
 	const char *hint, const char *signature)
@@ -139,7 +140,7 @@ static void look_preflight(struct world *w, size_t i)
 			tell_failure(w, i, EVENT_FAILED);
 			return;
 		}
-		keep_facts(w, i, "facts-before.json");
+		keep_facts(w, i, FACTS_BEFORE);
 		tell(w, i, EVENT_OK, "it would change");
 	}
 }
@@ -280,6 +281,23 @@ static void begin_cycle(struct world *w, size_t i)
 		world_keep_evidence(w, i, CYCLE_FILE, str_of(err.msg));
 }
 
+/* It answers, and has not gone down: the request was lost, or its shutdown hangs. */
+static bool is_up(const struct world *w, size_t i)
+{
+	return w->at[i].up_at > drive_since(w->drive, i) && w->now - w->at[i].up_at < UP_FRESH;
+}
+
+static void tell_not_restarted(struct world *w, size_t i)
+{
+	char why[160], span[24];
+
+	clock_format_span(w->now - drive_since(w->drive, i), span);
+	snprintf(why, sizeof why,
+		"it has not gone down for its restart within %s, and still answers", span);
+	tell_word(w, i, EVENT_TIMEOUT, why, "restart it by hand; it then goes on by itself",
+		"restart: did not go down");
+}
+
 static void tell_unreachable(struct world *w, size_t i)
 {
 	const bool cycled = w->at[i].cycled;
@@ -297,7 +315,9 @@ static void look_at_time(struct world *w, size_t i)
 	const int64_t waited = w->now - drive_since(w->drive, i);
 
 	if (waited < p->reboot_within)
-		note(w, i, "its restart");
+		note(w, i, is_up(w, i) ? "it to go down for its restart" : "its restart");
+	else if (is_up(w, i))
+		tell_not_restarted(w, i);
 	else if (!p->power_cycle || (w->at[i].cycled && waited >= 2 * p->reboot_within))
 		tell_unreachable(w, i);
 	else if (w->at[i].cycled)
@@ -318,6 +338,8 @@ static void look_rebooting(struct world *w, size_t i)
 		tell_failure(w, i, EVENT_FAILED);
 	else if (answered && (n->answer.heard || *n->fault.signature))
 		tell(w, i, EVENT_OK, NULL); /* it lives, and something failed since */
+	else if (n->answer.there && is_up(w, i))
+		tell_not_restarted(w, i);
 	else if (n->answer.there && !w->order->policy.power_cycle)
 		tell_unreachable(w, i);
 	else
@@ -433,16 +455,20 @@ static void look_undone(struct world *w, size_t i)
 	}
 }
 
-/* 0 or E_NOTFOUND; *differs: what is not as it was. */
+/* *differs: what is not as it was, or why that cannot be told. */
 static bool is_as_before(struct world *w, size_t i, char differs[static 200])
 {
 	AUTO_BUF text = {0};
 	AUTO_JSON before = NULL;
 
 	buf_init(&text, 4u << 20);
-	return world_read_evidence(w, i, "facts-before.json", &text, NULL) < 0 ||
-	       json_parse(buf_str(&text), 4u << 20, "facts", &before, NULL) < 0 ||
-	       !facts_differ(before, w->at[i].answer.facts, differs);
+	if (world_read_evidence(w, i, FACTS_BEFORE, &text, NULL) < 0 ||
+		json_parse(buf_str(&text), 4u << 20, "facts", &before, NULL) < 0) {
+		snprintf(differs, 200,
+			"the facts from before are gone: nobody can tell whether it is as it was");
+		return false;
+	}
+	return !facts_differ(before, w->at[i].answer.facts, differs);
 }
 
 static void look_after(struct world *w, size_t i)
@@ -456,7 +482,7 @@ static void look_after(struct world *w, size_t i)
 		tell_failure(w, i, EVENT_FAILED);
 		return;
 	}
-	keep_facts(w, i, "facts-after.json");
+	keep_facts(w, i, FACTS_AFTER);
 	if (!is_as_before(w, i, differs)) {
 		tell_word(w, i, EVENT_FAILED, differs, NULL, "not as before");
 		return;

@@ -257,6 +257,15 @@ static bool has_b(void)
 	return strcmp(nodes_get(dir_of, me.node, "set"), "B") == 0;
 }
 
+static void send_evidence(const char *name, const char *text)
+{
+	json_t *m = message_new("evidence");
+
+	json_put_str(m, "name", name);
+	json_put_str(m, "text", text);
+	send_message(m);
+}
+
 static void send_facts(void)
 {
 	json_t *m = message_new("facts"), *facts = json_object(), *gpus = json_array();
@@ -303,7 +312,8 @@ static void restart(void)
 	send_event("rebooting", "ok");
 	if (does("stays-down"))
 		nodes_put(dir_of, me.node, "gone", "1");
-	nodes_put(dir_of, me.node, "boot", boot);
+	if (!does("stays-up"))
+		nodes_put(dir_of, me.node, "boot", boot);
 	_exit(0);
 }
 
@@ -381,11 +391,9 @@ static void obey(void)
 		if (me.order.mode == ORDER_FACTS)
 			send_facts();
 		if (me.order.mode == ORDER_EVIDENCE) {
-			json_t *m = message_new("evidence");
-
-			json_put_str(m, "name", "kernel.log");
-			json_put_str(m, "text", "NVRM: Xid 79\n");
-			send_message(m);
+			send_evidence("kernel.log", "NVRM: Xid 79\n");
+			/* not its to say: a rollback is judged by it */
+			send_evidence("facts-before.json", "{}");
 		}
 		send_final("ok");
 	}

@@ -239,6 +239,28 @@ TEST(one_that_does_not_come_back_is_kept)
 	site_drop(&s);
 }
 
+TEST(one_that_never_goes_down_is_told_so_and_not_cycled)
+{
+	struct site s;
+	struct err err = {0};
+
+	site_make(&s, t_dir(), "up", 1, NULL);
+	assert_int_equal(
+		rollout_policy_change(s.arena, "flags",
+			str_of(arena_printf(s.arena,
+				"reboot: {within: 2s, power_cycle: [/bin/sh, -c, 'echo on >> "
+				"%s/$0.cycles']}",
+				s.dir)),
+			&s.order.policy, &err),
+		0);
+	nodes_put(s.dir, "n1", "does", "reboots stays-up");
+	assert_int_equal(site_drive(&s), 0);
+	assert_string_equal(site_way(&s, "n1"), WAY_THERE "rebooting unreachable");
+	assert_non_null(strstr(site_row(&s, "n1").reason, "has not gone down for its restart"));
+	assert_string_equal(nodes_get(s.dir, "n1", "cycles"), "");
+	site_drop(&s);
+}
+
 TEST(the_power_is_cycled_once)
 {
 	struct site s;
