@@ -21,9 +21,10 @@ static int no_driver(const struct run_row *r, const char *asked, struct err *err
 	err_set(err, E_STATE, "nobody drives rollout '%s': it stands still", r->id);
 	if (strcmp(asked, "abort") == 0)
 		return err_hint(err,
-			"stoika run resume %s, and abort it then: who is out must be "
-			"brought home by somebody",
-			r->id);
+			"stoika run resume %s, and abort it then: who is out must be brought home "
+			"by somebody; if it cannot be gone on with: stoika run abort %s "
+			"--as-it-stands",
+			r->id, r->id);
 	return err_hint(err, "stoika run resume %s goes on", r->id);
 }
 
@@ -72,9 +73,87 @@ static int judge(const struct invocation *inv, const struct rollout_past *p, con
 		err_set(err, E_STATE, "rollout '%s' has ended: %s", p->run.id, p->run.state);
 		return err_hint(err, "see it with 'stoika run show %s'", p->run.id);
 	}
-	if (!p->driven)
+	if (!p->driven && !option_get(inv, "as-it-stands"))
 		return no_driver(&p->run, asked, err);
+	if (p->driven && option_get(inv, "as-it-stands")) {
+		err_set(err, E_STATE, "rollout '%s' is driven: it can bring its nodes home",
+			p->run.id);
+		return err_hint(err, "stoika run abort %s", p->run.id);
+	}
+	if (option_get(inv, "as-it-stands"))
+		return 0;
 	return strcmp(asked, "abort") == 0 ? confirm(inv, p, err) : 0;
+}
+
+/* --- a rollout that nobody can drive any more --- */
+
+static int write_end(const struct invocation *inv, struct store *s, const struct rollout_past *p,
+	struct err *err)
+{
+	struct rollout_row row = p->row;
+	int rc = store_begin(s, err);
+
+	if (rc < 0)
+		return rc;
+	row.paused = false;
+	row.reason = "ended as it stood";
+	rc = store_rollout_put(s, &row, err);
+	if (rc == 0)
+		rc = store_lease_drop_run(s, p->run.id, err);
+	if (rc == 0)
+		rc = store_run_end(s, p->run.id, "cancelled", "", err);
+	if (rc == 0)
+		rc = store_audit_add(
+			s, session_user(inv), "rollout", p->run.id, "ended as it stood", err);
+	if (rc == 0)
+		return store_commit(s, err);
+	store_rollback(s);
+	return rc;
+}
+
+static bool is_out(enum node_state s)
+{
+	return s != STATE_ELIGIBLE && !node_is_terminal(s);
+}
+
+static void tell_left(const struct invocation *inv, const struct rollout_past *p)
+{
+	AUTO_JSON doc = json_object();
+	json_t *left = json_array();
+
+	json_put_str(doc, "run", p->run.id);
+	json_object_set_new(doc, "left", left);
+	vec_each(&p->nodes, const struct past_node, n) {
+		if (is_out(n->state))
+			json_array_append_new(left, json_pack("{s:s,s:s}", "node", n->row->name,
+							    "state", NODE_STATES[n->state]));
+	}
+	if (inv->json) {
+		session_print_json(doc);
+		return;
+	}
+	printf("rollout %s has ended as it stood; %zu nodes are left in the middle%s\n", p->run.id,
+		json_array_size(left), json_array_size(left) ? ":" : "");
+	vec_each(&p->nodes, const struct past_node, n) {
+		if (is_out(n->state))
+			printf("  %-16s %-12s stoika run show %s --node %s\n", n->row->name,
+				NODE_STATES[n->state], p->run.id, n->row->name);
+	}
+}
+
+static int end_as_it_stands(const struct invocation *inv, struct store *s,
+	const struct rollout_past *p, struct err *err)
+{
+	int lock = -1, rc = confirm(inv, p, err);
+
+	if (rc == 0)
+		rc = run_lock_take(s, inv->arena, p->run.id, &lock, err);
+	if (rc == 0)
+		rc = write_end(inv, s, p, err);
+	run_lock_drop(s, inv->arena, p->run.id, lock);
+	if (rc == 0)
+		tell_left(inv, p);
+	return rc;
 }
 
 static void tell(const struct invocation *inv, const char *run, const char *asked)
@@ -108,9 +187,9 @@ static int run_ask(const struct invocation *inv, const char *asked)
 		rc = rollout_past_load(s, inv->arena, &r, clock_wall(), false, &p, &err);
 	if (rc == 0)
 		rc = judge(inv, &p, asked, &err);
-	if (rc == 0)
-		rc = ask(inv, s, r.id, asked, &err);
-	if (rc == 0)
+	if (rc == 0 && option_get(inv, "as-it-stands"))
+		rc = end_as_it_stands(inv, s, &p, &err);
+	else if (rc == 0 && (rc = ask(inv, s, r.id, asked, &err)) == 0)
 		tell(inv, r.id, asked);
 	rollout_past_done(&p);
 	store_close(s);
@@ -129,6 +208,8 @@ static int run_abort(struct invocation *inv)
 
 static const struct option ABORT_OPTIONS[] = {
 	{"yes", 'y', NULL, "do not ask", false},
+	{"as-it-stands", 0, NULL, "of one that nobody can drive any more: end it, touch no node",
+		false},
 	{0},
 };
 
@@ -149,7 +230,10 @@ const struct command COMMAND_RUN_ABORT = {
 	.summary = "end a rollout: nobody else goes, who can turn back does",
 	.about =
 		"Nodes that were changed already go on to their end, forward or back; those on which\n"
-		"nothing was changed are given back. Asks before it does, and is not taken back.\n",
+		"nothing was changed are given back. Asks before it does, and is not taken back.\n"
+		"A rollout whose nodes or copies of recipes are gone cannot be gone on with: --as-it-stands\n"
+		"writes down that it has ended and names the nodes that are left in the middle, with their\n"
+		"marks in the scheduler.\n",
 	.options = ABORT_OPTIONS,
 	.run = run_abort,
 };

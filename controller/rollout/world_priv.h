@@ -1,7 +1,7 @@
 /*
  * world_priv - a rollout in memory, shared by world.c (its life), world_enter.c (what a state
- * begins), world_tell.c (what came of it), world_call.c (orders), world_store.c (rows),
- * world_facts.c (what is read from facts).
+ * begins), world_tell.c and world_back.c (what came of it), world_call.c (orders), world_store.c
+ * (rows), world_facts.c (what is read from facts).
  */
 #pragma once
 
@@ -135,6 +135,22 @@ bool world_has_fence(const struct world *w, size_t i);
 /* --- world_tell.c --- */
 /* Looks at what came of the node's action, tells the drive, or begins the next part of it. */
 void world_look(struct world *w, size_t i);
+/* The node's action has ended so; a way that stages.h has not is our bug and ends the rollout. */
+void world_tell(struct world *w, size_t i, enum node_event on, const char *why);
+void world_tell_word(struct world *w, size_t i, enum node_event on, const char *why,
+	const char *hint, const char *signature);
+/* An order that failed: the agent's reason, or the first step that it told of. */
+void world_tell_failure(struct world *w, size_t i, enum node_event on);
+void world_note(struct world *w, size_t i, const char *words); /* what is waited for */
+const struct fence_view *world_view(const struct world *w, size_t i);
+void world_keep_facts(struct world *w, size_t i, const char *name);
+void world_move_jobs(struct world *w, size_t i); /* once, by the policy */
+/* Whether the node is no longer kept off by us: it is open, or somebody else keeps it now (why). */
+bool world_is_given_back(struct world *w, size_t i, char why[static 200]);
+
+/* --- world_back.c --- */
+void world_look_rollback(struct world *w, size_t i);
+void world_look_at_rest(struct world *w, size_t i);
 
 /* --- world_store.c --- */
 int world_move(void *ctx, const struct drive_move *m, struct err *err);
@@ -152,6 +168,8 @@ int world_restore(struct world *w, struct err *err);
 /* What a person asked for by another process. */
 int world_hear(struct world *w, struct err *err);
 int world_write_waits(struct world *w, struct err *err);
+/* Of a node at rest that its scheduler was not brought to take back: told in its row. */
+void world_say_kept_off(struct world *w, size_t i, const char *trouble);
 int world_end(struct world *w, struct err *err);
 void world_keep_evidence(struct world *w, size_t i, const char *name, struct str bytes);
 /* A file of the node's evidence; E_NOTFOUND. */

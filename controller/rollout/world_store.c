@@ -231,6 +231,25 @@ static int write_waits(struct world *w, size_t i, struct err *err)
 	return rc < 0 ? rc : store_rollout_node_put(w->store, w->run, &row, err);
 }
 
+void world_say_kept_off(struct world *w, size_t i, const char *trouble)
+{
+	struct world_node *n = &w->at[i];
+	struct err err = {0};
+	AUTO_BUF words = {0};
+
+	buf_init(&words, 1000);
+	buf_addf(&words, "%s%sit is still kept from its jobs by this run: %s",
+		n->reason ? n->reason : "", n->reason ? "; " : "",
+		trouble && *trouble ? trouble : "its scheduler has not opened it");
+	keep(&n->reason, buf_text(&words));
+	if (!n->hint)
+		n->hint = xstrdup("open it by hand");
+	const struct rollout_node_row row = row_of(w, i);
+	if (crew_begin_write(w->crew, &err) < 0 ||
+		store_rollout_node_put(w->store, w->run, &row, &err) < 0)
+		w->broken = err;
+}
+
 int world_write_waits(struct world *w, struct err *err)
 {
 	const size_t most = w->n < ROWS_A_TURN ? w->n : ROWS_A_TURN;

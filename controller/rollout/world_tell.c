@@ -1,6 +1,6 @@
 /*
- * world_tell - what came of a state's action: what agents, the scheduler and clocks say, told to
- * the drive.
+ * world_tell - what came of a state's action on the way there: what agents, the scheduler and
+ * clocks say, told to the drive.
  */
 #include "agent/base/clock.h"
 #include "agent/base/proc.h"
@@ -11,11 +11,10 @@
 #include <string.h>
 
 #define VIEW_FRESH    (60 * CLOCK_SEC) /* what a scheduler said is good for so long */
-#define REASON_WAIT   (20 * CLOCK_SEC) /* for a scheduler to take a reason, of nodes at rest */
 #define CYCLE_TIMEOUT (300 * CLOCK_SEC)
 #define UP_FRESH      (60 * CLOCK_SEC) /* it was there so long ago: it still is */
 
-static void tell_word(struct world *w, size_t i, enum node_event on, const char *why,
+void world_tell_word(struct world *w, size_t i, enum node_event on, const char *why,
 	const char *hint, const char *signature)
 {
 	struct world_node *n = &w->at[i];
@@ -28,13 +27,13 @@ static void tell_word(struct world *w, size_t i, enum node_event on, const char 
 		NODE_EVENTS[on]);
 }
 
-static void tell(struct world *w, size_t i, enum node_event on, const char *why)
+void world_tell(struct world *w, size_t i, enum node_event on, const char *why)
 {
-	tell_word(w, i, on, why, NULL, NULL);
+	world_tell_word(w, i, on, why, NULL, NULL);
 }
 
 /* An order that failed: the agent's reason, or the first step that it told of. */
-static void tell_failure(struct world *w, size_t i, enum node_event on)
+void world_tell_failure(struct world *w, size_t i, enum node_event on)
 {
 	const struct world_node *n = &w->at[i];
 	const struct fault *f = &n->fault;
@@ -52,16 +51,16 @@ static void tell_failure(struct world *w, size_t i, enum node_event on)
 	else
 		snprintf(signature, sizeof signature, "%s: %s", NODE_STATES[n->state],
 			result_name(n->answer.state));
-	tell_word(w, i, on, why, n->answer.hint && *n->answer.hint ? n->answer.hint : f->hint,
+	world_tell_word(w, i, on, why, n->answer.hint && *n->answer.hint ? n->answer.hint : f->hint,
 		signature);
 }
 
-static void note(struct world *w, size_t i, const char *words)
+void world_note(struct world *w, size_t i, const char *words)
 {
 	drive_note(w->drive, i, w->at[i].state, words);
 }
 
-static const struct fence_view *view_of(const struct world *w, size_t i)
+const struct fence_view *world_view(const struct world *w, size_t i)
 {
 	return fence_look(w->fence, i);
 }
@@ -72,8 +71,8 @@ static void tell_foreign(struct world *w, size_t i, enum node_event on)
 	char why[200] = "";
 
 	(void)world_is_away(w, i, why);
-	tell_word(w, i, on, why, "it is left as it is; give it back to its scheduler, then again",
-		NULL);
+	world_tell_word(w, i, on, why,
+		"it is left as it is; give it back to its scheduler, then again", NULL);
 }
 
 /* --- preflight, staged --- */
@@ -83,7 +82,7 @@ static bool is_fresh(const struct world *w, const struct fence_view *v)
 	return v->state != FENCE_UNASKED && w->now - v->at < VIEW_FRESH;
 }
 
-static void keep_facts(struct world *w, size_t i, const char *name)
+void world_keep_facts(struct world *w, size_t i, const char *name)
 {
 	AUTO_BUF text = {0};
 
@@ -98,13 +97,13 @@ static void look_planned(struct world *w, size_t i)
 	struct world_node *n = &w->at[i];
 
 	if (n->answer.state == RESULT_OK || n->answer.state == RESULT_SKIPPED) {
-		tell(w, i, EVENT_SKIP, "nothing is to be changed");
+		world_tell(w, i, EVENT_SKIP, "nothing is to be changed");
 	} else if (n->answer.state == RESULT_CHANGED ||
 		   (n->answer.state == RESULT_UNKNOWN && n->met && !*n->fault.signature)) {
 		n->phase = 2;
 		world_call(w, i, CALL_BEFORE);
 	} else {
-		tell_failure(
+		world_tell_failure(
 			w, i, n->answer.state == RESULT_TIMEOUT ? EVENT_TIMEOUT : EVENT_FAILED);
 	}
 }
@@ -114,19 +113,19 @@ static void look_preflight(struct world *w, size_t i)
 	struct world_node *n = &w->at[i];
 
 	if (n->phase == 0 && w->fence) {
-		const struct fence_view *v = view_of(w, i);
+		const struct fence_view *v = world_view(w, i);
 
 		if (fence_is_foreign(v)) {
 			tell_foreign(w, i, EVENT_FAILED);
 			return;
 		}
 		if (v->state == FENCE_ABSENT && *v->reason) {
-			tell_word(w, i, EVENT_FAILED, *v->trouble ? v->trouble : v->reason,
+			world_tell_word(w, i, EVENT_FAILED, *v->trouble ? v->trouble : v->reason,
 				"nodes must have the names that their scheduler gives them",
 				"another name");
 			return;
 		}
-		note(w, i, is_fresh(w, v) ? NULL : fence_silent(w->fence));
+		world_note(w, i, is_fresh(w, v) ? NULL : fence_silent(w->fence));
 		if (!is_fresh(w, v))
 			return;
 	}
@@ -137,11 +136,11 @@ static void look_preflight(struct world *w, size_t i)
 		look_planned(w, i);
 	} else if (n->phase == 2 && n->answer.there) {
 		if (!world_is_good(&n->answer) || !n->answer.facts) {
-			tell_failure(w, i, EVENT_FAILED);
+			world_tell_failure(w, i, EVENT_FAILED);
 			return;
 		}
-		keep_facts(w, i, FACTS_BEFORE);
-		tell(w, i, EVENT_OK, "it would change");
+		world_keep_facts(w, i, FACTS_BEFORE);
+		world_tell(w, i, EVENT_OK, "it would change");
 	}
 }
 
@@ -151,28 +150,29 @@ static void look_staged(struct world *w, size_t i)
 		return;
 	/* unknown: what hangs on an earlier step is fetched by the apply itself */
 	if (!world_is_good(&w->at[i].answer) && w->at[i].answer.state != RESULT_UNKNOWN)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 	else if (!world_has_fence(w, i))
-		tell(w, i, EVENT_SKIP, "no scheduler has it");
+		world_tell(w, i, EVENT_SKIP, "no scheduler has it");
 	else if (w->order->policy.reboot_by_fence && !fence_can_reboot(w->fence))
-		tell_word(w, i, EVENT_FAILED, "its scheduler cannot restart nodes",
+		world_tell_word(w, i, EVENT_FAILED, "its scheduler cannot restart nodes",
 			"say 'reboot: {by: agent}' in the policy", "no restart");
 	else
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 }
 
 /* --- the fence --- */
 
 static void look_cordoned(struct world *w, size_t i)
 {
-	const struct fence_view *v = view_of(w, i);
+	const struct fence_view *v = world_view(w, i);
 
 	if (fence_is_foreign(v))
 		tell_foreign(w, i, EVENT_FAILED);
 	else if (v->ours && (v->state == FENCE_CLOSING || fence_is_closed(v)))
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else
-		note(w, i, *v->trouble ? v->trouble : "the scheduler to take no new jobs for it");
+		world_note(w, i,
+			*v->trouble ? v->trouble : "the scheduler to take no new jobs for it");
 }
 
 /* What runs at the deadline is moved by policy, and has the grace to end. */
@@ -183,10 +183,10 @@ static void note_jobs(struct world *w, size_t i, const struct fence_view *v, int
 	clock_format(w->wall + left, at);
 	snprintf(words, sizeof words, "%u job%s to end, until %s", v->jobs, v->jobs == 1 ? "" : "s",
 		at);
-	note(w, i, words);
+	world_note(w, i, words);
 }
 
-static void move_jobs(struct world *w, size_t i)
+void world_move_jobs(struct world *w, size_t i)
 {
 	if (!w->at[i].moved_jobs)
 		fence_move_jobs(w->fence, i, w->order->policy.fence.jobs);
@@ -196,24 +196,24 @@ static void move_jobs(struct world *w, size_t i)
 static void look_wait_jobs(struct world *w, size_t i)
 {
 	const struct rollout_fence *f = &w->order->policy.fence;
-	const struct fence_view *v = view_of(w, i);
+	const struct fence_view *v = world_view(w, i);
 	const int64_t waited = w->now - drive_since(w->drive, i);
 	const int64_t most = f->deadline + (f->jobs == FENCE_WAIT ? 0 : f->grace);
 	char why[120];
 
 	if (fence_is_closed(v)) {
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	} else if (fence_is_foreign(v)) {
 		tell_foreign(w, i, EVENT_FAILED);
 	} else if (v->state != FENCE_UNASKED && waited >= most) {
 		snprintf(why, sizeof why, "%u job%s still ran at the deadline", v->jobs,
 			v->jobs == 1 ? "" : "s");
-		tell_word(w, i, EVENT_TIMEOUT, why,
+		world_tell_word(w, i, EVENT_TIMEOUT, why,
 			"'fence: {jobs: requeue}' of the policy moves them",
 			"jobs at the deadline");
 	} else {
 		if (waited >= f->deadline)
-			move_jobs(w, i);
+			world_move_jobs(w, i);
 		note_jobs(w, i, v, most - waited);
 	}
 }
@@ -226,12 +226,12 @@ static void look_drained(struct world *w, size_t i)
 	if (!n->answer.there)
 		return;
 	if (!world_is_good(&n->answer))
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 	else if (facts_find_holder(n->answer.facts, who))
-		tell_word(w, i, EVENT_FAILED, who,
+		world_tell_word(w, i, EVENT_FAILED, who,
 			"end it on the node, or let its scheduler know of it", NULL);
 	else
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 }
 
 /* --- the apply, and what it goes through --- */
@@ -241,11 +241,11 @@ static void look_quiesced(struct world *w, size_t i)
 	const struct world_node *n = &w->at[i];
 
 	if (n->down)
-		tell(w, i, EVENT_OK, "it restarts now");
+		world_tell(w, i, EVENT_OK, "it restarts now");
 	else if (n->answer.there && world_is_good(&n->answer))
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else if (n->answer.there)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 }
 
 static void look_installed(struct world *w, size_t i)
@@ -253,11 +253,11 @@ static void look_installed(struct world *w, size_t i)
 	const struct world_node *n = &w->at[i];
 
 	if (n->down)
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else if (n->answer.there && world_is_good(&n->answer))
-		tell(w, i, EVENT_SKIP, NULL);
+		world_tell(w, i, EVENT_SKIP, NULL);
 	else if (n->answer.there)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 }
 
 static void begin_cycle(struct world *w, size_t i)
@@ -294,7 +294,7 @@ static void tell_not_restarted(struct world *w, size_t i)
 	clock_format_span(w->now - drive_since(w->drive, i), span);
 	snprintf(why, sizeof why,
 		"it has not gone down for its restart within %s, and still answers", span);
-	tell_word(w, i, EVENT_TIMEOUT, why, "restart it by hand; it then goes on by itself",
+	world_tell_word(w, i, EVENT_TIMEOUT, why, "restart it by hand; it then goes on by itself",
 		"restart: did not go down");
 }
 
@@ -306,7 +306,7 @@ static void tell_unreachable(struct world *w, size_t i)
 	clock_format_span(w->now - drive_since(w->drive, i), span);
 	snprintf(why, sizeof why, "it did not come back from its restart within %s%s", span,
 		cycled ? ", nor after its power was cycled" : "");
-	tell_word(w, i, EVENT_TIMEOUT, why, "look at its console", "restart: no answer");
+	world_tell_word(w, i, EVENT_TIMEOUT, why, "look at its console", "restart: no answer");
 }
 
 static void look_at_time(struct world *w, size_t i)
@@ -315,13 +315,13 @@ static void look_at_time(struct world *w, size_t i)
 	const int64_t waited = w->now - drive_since(w->drive, i);
 
 	if (waited < p->reboot_within)
-		note(w, i, is_up(w, i) ? "it to go down for its restart" : "its restart");
+		world_note(w, i, is_up(w, i) ? "it to go down for its restart" : "its restart");
 	else if (is_up(w, i))
 		tell_not_restarted(w, i);
 	else if (!p->power_cycle || (w->at[i].cycled && waited >= 2 * p->reboot_within))
 		tell_unreachable(w, i);
 	else if (w->at[i].cycled)
-		note(w, i, "its restart; its power was cycled");
+		world_note(w, i, "its restart; its power was cycled");
 	else if (!program_runs(&w->cycle))
 		begin_cycle(w, i);
 }
@@ -333,11 +333,11 @@ static void look_rebooting(struct world *w, size_t i)
 			      n->answer.state != RESULT_UNKNOWN;
 
 	if (n->back || (n->answer.there && world_is_good(&n->answer)))
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else if (answered && n->answer.state == RESULT_DENIED)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 	else if (answered && (n->answer.heard || *n->fault.signature))
-		tell(w, i, EVENT_OK, NULL); /* it lives, and something failed since */
+		world_tell(w, i, EVENT_OK, NULL); /* it lives, and something failed since */
 	else if (n->answer.there && is_up(w, i))
 		tell_not_restarted(w, i);
 	else if (n->answer.there && !w->order->policy.power_cycle)
@@ -351,11 +351,11 @@ static void look_services(struct world *w, size_t i)
 	const struct world_node *n = &w->at[i];
 
 	if (n->answer.there && world_is_good(&n->answer))
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else if (n->answer.there)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 	else
-		note(w, i, "its apply to end");
+		world_note(w, i, "its apply to end");
 }
 
 /* --- proven, and given back --- */
@@ -371,20 +371,20 @@ static void look_verify(struct world *w, size_t i)
 	const struct world_node *n = &w->at[i];
 
 	if (n->answer.there && is_proven(n))
-		tell(w, i, EVENT_OK, NULL);
+		world_tell(w, i, EVENT_OK, NULL);
 	else if (n->answer.there)
-		tell_failure(w, i, EVENT_FAILED);
+		world_tell_failure(w, i, EVENT_FAILED);
 }
 
 /* Whether the node is no longer kept off by us: it is open, or somebody else keeps it now. */
-static bool is_given_back(struct world *w, size_t i, char why[static 200])
+bool world_is_given_back(struct world *w, size_t i, char why[static 200])
 {
 	const struct fence_view *v;
 
 	*why = '\0';
 	if (!world_has_fence(w, i))
 		return true;
-	v = view_of(w, i);
+	v = world_view(w, i);
 	if (v->state == FENCE_UNASKED || v->ours)
 		return false;
 	if (v->state == FENCE_OPEN)
@@ -396,146 +396,15 @@ static void look_returned(struct world *w, size_t i)
 {
 	char why[200];
 
-	if (is_given_back(w, i, why))
-		tell(w, i, EVENT_OK,
+	if (world_is_given_back(w, i, why))
+		world_tell(w, i, EVENT_OK,
 			*why                    ? why
 			: world_has_fence(w, i) ? NULL
 						: "no scheduler has it");
 	else
-		note(w, i,
-			*view_of(w, i)->trouble ? view_of(w, i)->trouble
-						: "the scheduler to take it back");
-}
-
-/* --- the way back --- */
-
-static bool is_kept_off(const struct world *w, size_t i)
-{
-	const struct fence_view *v;
-
-	if (!world_has_fence(w, i))
-		return true;
-	v = view_of(w, i);
-	return fence_is_closed(v) ||
-	       (fence_is_foreign(v) && (v->state == FENCE_CLOSED || v->state == FENCE_DOWN));
-}
-
-static void wait_for_undo(struct world *w, size_t i)
-{
-	const int64_t waited = w->now - w->at[i].entered;
-
-	if (is_kept_off(w, i)) {
-		w->at[i].phase = 2;
-		world_call(w, i, CALL_UNDO);
-		return;
-	}
-	if (waited >= w->order->policy.fence.deadline)
-		move_jobs(w, i);
-	note(w, i, "its jobs to end, before it is taken back");
-}
-
-/* A restart on the way back: who holds the fence does it, if the policy says so. */
-static void look_undone(struct world *w, size_t i)
-{
-	struct world_node *n = &w->at[i];
-
-	if (n->answer.there && world_is_good(&n->answer)) {
-		n->phase = 3;
-		world_call(w, i, CALL_AFTER);
-	} else if (n->answer.there) {
-		tell_failure(w, i, EVENT_FAILED);
-	} else if (n->back && n->down) {
-		n->down = false;
-		if (w->fence)
-			fence_want(w->fence, i, WANT_CLOSED, "it is taken back");
-	} else if (n->down && !n->asked_restart) {
-		n->asked_restart = true;
-		if (w->fence && w->order->policy.reboot_by_fence)
-			fence_want(w->fence, i, WANT_REBOOT, "it restarts, taken back");
-	}
-}
-
-/* *differs: what is not as it was, or why that cannot be told. */
-static bool is_as_before(struct world *w, size_t i, char differs[static 200])
-{
-	AUTO_BUF text = {0};
-	AUTO_JSON before = NULL;
-
-	buf_init(&text, 4u << 20);
-	if (world_read_evidence(w, i, FACTS_BEFORE, &text, NULL) < 0 ||
-		json_parse(buf_str(&text), 4u << 20, "facts", &before, NULL) < 0) {
-		snprintf(differs, 200,
-			"the facts from before are gone: nobody can tell whether it is as it was");
-		return false;
-	}
-	return !facts_differ(before, w->at[i].answer.facts, differs);
-}
-
-static void look_after(struct world *w, size_t i)
-{
-	struct world_node *n = &w->at[i];
-	char differs[200];
-
-	if (!n->answer.there)
-		return;
-	if (!world_is_good(&n->answer) || !n->answer.facts) {
-		tell_failure(w, i, EVENT_FAILED);
-		return;
-	}
-	keep_facts(w, i, FACTS_AFTER);
-	if (!is_as_before(w, i, differs)) {
-		tell_word(w, i, EVENT_FAILED, differs, NULL, "not as before");
-		return;
-	}
-	n->phase = 4;
-	if (w->fence)
-		fence_want(w->fence, i, WANT_OPEN, "as before");
-	world_look(w, i);
-}
-
-static void look_rollback(struct world *w, size_t i)
-{
-	struct world_node *n = &w->at[i];
-	char why[200];
-
-	if (n->phase == 0 && n->answer.there)
-		n->phase = 1;
-	if (n->phase == 1)
-		wait_for_undo(w, i);
-	else if (n->phase == 2)
-		look_undone(w, i);
-	else if (n->phase == 3)
-		look_after(w, i);
-	else if (n->phase == 4 && is_given_back(w, i, why))
-		tell(w, i, EVENT_OK, *why ? why : "as before");
-}
-
-/* --- at rest --- */
-
-/* The scheduler says of it what the run does, or has had the time for it. */
-static bool is_told(struct world *w, size_t i)
-{
-	const enum node_state s = w->at[i].state;
-	char why[200];
-
-	if (s != STATE_QUARANTINED && s != STATE_UNREACHABLE)
-		return !world_has_fence(w, i) || !view_of(w, i)->ours || is_given_back(w, i, why) ||
-		       w->now - w->at[i].entered >= w->order->policy.timeouts[TIMEOUT_FENCE];
-	return !world_has_fence(w, i) || strstr(view_of(w, i)->reason, NODE_STATES[s]) ||
-	       w->now - w->at[i].entered >= REASON_WAIT;
-}
-
-static void look_at_rest(struct world *w, size_t i)
-{
-	struct world_node *n = &w->at[i];
-	struct err err = {0};
-
-	if (n->calling || n->waiting || !is_told(w, i))
-		return;
-	n->at_work = false;
-	n->settled = true;
-	if (crew_release(w->crew, i, &err) < 0)
-		w->broken = err;
+		world_note(w, i,
+			*world_view(w, i)->trouble ? world_view(w, i)->trouble
+						   : "the scheduler to take it back");
 }
 
 static void look_soak(struct world *w, size_t i)
@@ -556,7 +425,7 @@ static void (*const LOOK[STATE_N])(struct world *w, size_t i) = {
 	[STATE_VERIFY] = look_verify,
 	[STATE_RETURNED] = look_returned,
 	[STATE_SOAK] = look_soak,
-	[STATE_ROLLBACK] = look_rollback,
+	[STATE_ROLLBACK] = world_look_rollback,
 };
 
 void world_look(struct world *w, size_t i)
@@ -568,5 +437,5 @@ void world_look(struct world *w, size_t i)
 	if (LOOK[n->state])
 		LOOK[n->state](w, i);
 	else if (node_is_terminal(n->state))
-		look_at_rest(w, i);
+		world_look_at_rest(w, i);
 }

@@ -129,8 +129,25 @@ ok 'a no is a no' test "$(sql "SELECT asked FROM rollouts")" = pause
 expect 0 "$STOIKA" run abort roll --yes
 expect 3 "$STOIKA" run pause roll
 warns 'is being aborted'
+expect 3 "$STOIKA" run abort roll --as-it-stands --yes
+warns 'can bring its nodes home'
 sql "UPDATE runs SET state = 'cancelled', ended_ns = $T + 90000000000 WHERE id = 2"
 expect 3 "$STOIKA" run pause roll
 warns 'has ended: cancelled'
 expect 1 "$STOIKA" run watch roll
 says 'rollout roll: cancelled'
+
+# nobody can drive it any more: it is ended where it stands, and who is in the middle is named
+kill "$DRIVER"
+wait "$DRIVER" 2> /dev/null
+sql "UPDATE runs SET state = 'interrupted', ended_ns = 0 WHERE id = 2; UPDATE rollouts SET asked = '';
+	UPDATE rollout_nodes SET state = 'quiesced' WHERE state = 'quarantined'"
+expect 3 "$STOIKA" run abort roll --yes
+warns 'stoika run abort roll --as-it-stands'
+expect 0 "$STOIKA" run abort roll --as-it-stands --yes
+says '1 nodes are left in the middle'
+says 'quiesced +stoika run show roll --node gpu'
+expect 0 "$STOIKA" run show roll
+says '^state +cancelled'
+expect 3 "$STOIKA" run abort roll --as-it-stands --yes
+warns 'has ended: cancelled'

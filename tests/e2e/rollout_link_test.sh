@@ -52,7 +52,8 @@ disturb() { # STATE CMD
 	"$2"
 	wait $shell
 	expect 0 stoika run show last
-	if [ "$1" = installed ] && grep -Eq '^gpu01 +unreachable' "$CHECK_DIR/out"; then
+	if [ "$2" = cut_link ] && grep -Eq '^gpu01 +unreachable' "$CHECK_DIR/out"; then
+		case $1 in installed | rebooting) ;; *) fail "gpu01 was lost in $1" ;; esac
 		says 'it has not gone down for its restart within'
 		reborn
 	else
