@@ -1,19 +1,21 @@
 /*
  * expr - the small expression language of recipes.
  *
- *	or  and  not  in  == != < <= > >=  + -  f(x, ...)  a.b.c  a[0]
+ *	or  and  not  in  == != < <= > >=  + -  *  f(x, ...)  a.b.c  a[0]
  *	'text'  12  1.5  true  [1, 2]
  *
  * No loops, no assignment, no function with an effect. Comparing two values of
  * different types is an error, never false. Names start at one of: params,
- * node, vars, facts, steps, item. An undefined name is an error with its place;
- * default(x, y) is the one exception.
+ * node, vars, facts, site, data, let, steps, item. An undefined name is an error
+ * with its place; default(x, y) is the one exception.
  *
- * Functions: default lower upper trim len count join split replace int text basename
- * startswith endswith quote; and probes of the node's state, answered by the scope:
+ * Functions: default if lower upper trim len count join split replace int text basename
+ * startswith endswith quote matches newer json yaml keys sort unique where pluck range
+ * div mod min max; and probes of the node's state, answered by the scope:
  * exists(path), contains(path, text), running(process), version(package),
  * port_open(port), http_ok(url, text), json_file(path), toml_file(path),
- * ini_file(path), unit_setting(unit, 'Section.Key'), kernel_log(text).
+ * ini_file(path), unit_setting(unit, 'Section.Key'), kernel_log(text),
+ * text_file(path), lines(path, regex), glob(pattern), program([word, ...]).
  */
 #pragma once
 
@@ -24,6 +26,11 @@
 struct err;
 struct expr;
 
+struct expr_let {
+	const char *name;
+	const struct expr *expr;
+};
+
 /* The world an expression is evaluated in. Callbacks may be NULL: then such names are unknown. */
 struct scope {
 	json_t *names; /* object: params, node, vars, steps, item -> value; borrowed */
@@ -33,6 +40,10 @@ struct scope {
 	/* Answers a probe; args is a JSON array of its arguments. */
 	int (*probe)(void *ctx, const char *name, const json_t *args, struct value *out,
 		struct err *err);
+	/* let.NAME: evaluated when it is read, once in each expression. Each reads those before it.
+	 */
+	const struct expr_let *lets;
+	unsigned n_lets;
 };
 
 #define EXPR_BYTES_MAX (16u << 10)

@@ -248,9 +248,12 @@ static int call_quote(const struct expr *e, json_t *const *args, json_t **out, s
 #define TEXT EXPR_ARG_TEXT
 #define INT  EXPR_ARG_INT
 #define LIST EXPR_ARG_LIST
+#define MAP  EXPR_ARG_MAP
+#define NUM  EXPR_ARG_NUMBER
 
 static const struct expr_fn FUNCTIONS[] = {
 	{"default", 2, {ANY, ANY}, "default(x, y): x, or y where x is not defined", NULL, false},
+	{"if", 3, {ANY, ANY, ANY}, "if(condition, x, y): x when it is true, else y", NULL, false},
 	{"lower", 1, {TEXT}, "lower(text)", call_lower, false},
 	{"upper", 1, {TEXT}, "upper(text)", call_upper, false},
 	{"trim", 1, {TEXT}, "trim(text): without blanks at both ends", call_trim, false},
@@ -266,6 +269,22 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"startswith", 2, {TEXT, TEXT}, "startswith(text, beginning)", call_startswith, false},
 	{"endswith", 2, {TEXT, TEXT}, "endswith(text, ending)", call_endswith, false},
 	{"quote", 1, {ANY}, "quote(text): as one word of a shell", call_quote, false},
+	{"matches", 2, {TEXT, TEXT}, "matches(text, regular expression)", expr_call_matches, false},
+	{"newer", 2, {TEXT, TEXT}, "newer(a, b): version a is later than b", expr_call_newer,
+		false},
+	{"json", 1, {ANY}, "json(value): as text", expr_call_json, false},
+	{"yaml", 1, {ANY}, "yaml(value): as text", expr_call_yaml, false},
+	{"keys", 1, {MAP}, "keys(map): sorted", expr_call_keys, false},
+	{"sort", 1, {LIST}, "sort(list of texts or of numbers)", expr_call_sort, false},
+	{"unique", 1, {LIST}, "unique(list): each item once", expr_call_unique, false},
+	{"where", 3, {LIST, TEXT, ANY}, "where(list of maps, key, value): those that have it",
+		expr_call_where, false},
+	{"pluck", 2, {LIST, TEXT}, "pluck(list of maps, key): the values", expr_call_pluck, false},
+	{"range", 1, {INT}, "range(n): 0, 1 ... n - 1", expr_call_range, false},
+	{"div", 2, {INT, INT}, "div(a, b): whole part of a / b", expr_call_div, false},
+	{"mod", 2, {INT, INT}, "mod(a, b): what div(a, b) leaves", expr_call_mod, false},
+	{"min", 2, {NUM, NUM}, "min(a, b)", expr_call_min, false},
+	{"max", 2, {NUM, NUM}, "max(a, b)", expr_call_max, false},
 	{"exists", 1, {TEXT}, "exists(path)", NULL, true},
 	{"contains", 2, {TEXT, TEXT}, "contains(path, text)", NULL, true},
 	{"running", 1, {TEXT}, "running(process)", NULL, true},
@@ -277,17 +296,25 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"ini_file", 1, {TEXT}, "ini_file(path)", NULL, true},
 	{"kernel_log", 1, {TEXT}, "kernel_log(text)", NULL, true},
 	{"unit_setting", 2, {TEXT, TEXT}, "unit_setting(unit, 'Section.Key')", NULL, true},
+	{"text_file", 1, {TEXT}, "text_file(path)", NULL, true},
+	{"lines", 2, {TEXT, TEXT}, "lines(path, regular expression)", NULL, true},
+	{"glob", 1, {TEXT}, "glob(pattern of paths)", NULL, true},
+	{"program", 1, {LIST}, "program([name, argument ...]): {code, out}", NULL, true},
 };
 
 #undef ANY
 #undef TEXT
 #undef INT
 #undef LIST
+#undef MAP
+#undef NUM
 
-const char *const EXPR_FN_NAMES[] = {"default", "lower", "upper", "trim", "len", "count", "join",
-	"split", "replace", "int", "text", "basename", "startswith", "endswith", "quote", "exists",
-	"contains", "running", "version", "port_open", "http_ok", "json_file", "toml_file",
-	"ini_file", "kernel_log", "unit_setting", NULL};
+const char *const EXPR_FN_NAMES[] = {"default", "if", "lower", "upper", "trim", "len", "count",
+	"join", "split", "replace", "int", "text", "basename", "startswith", "endswith", "quote",
+	"matches", "newer", "json", "yaml", "keys", "sort", "unique", "where", "pluck", "range",
+	"div", "mod", "min", "max", "exists", "contains", "running", "version", "port_open",
+	"http_ok", "json_file", "toml_file", "ini_file", "kernel_log", "unit_setting", "text_file",
+	"lines", "glob", "program", NULL};
 
 const struct expr_fn *expr_fn_find(struct str name)
 {
@@ -301,12 +328,15 @@ static bool fits(enum expr_arg want, const json_t *v)
 {
 	return want == EXPR_ARG_ANY || (want == EXPR_ARG_TEXT && json_is_string(v)) ||
 	       (want == EXPR_ARG_INT && json_is_integer(v)) ||
-	       (want == EXPR_ARG_LIST && json_is_array(v));
+	       (want == EXPR_ARG_LIST && json_is_array(v)) ||
+	       (want == EXPR_ARG_MAP && json_is_object(v)) ||
+	       (want == EXPR_ARG_NUMBER && json_is_number(v));
 }
 
 static int check_args(const struct expr *e, json_t *const *args, struct err *err)
 {
-	static const char *const WORDS[] = {"a value", "text", "an integer", "a list"};
+	static const char *const WORDS[] = {
+		"a value", "text", "an integer", "a list", "a map", "a number"};
 
 	for (unsigned i = 0; i < e->fn->n; i++) {
 		if (fits(e->fn->args[i], args[i]))

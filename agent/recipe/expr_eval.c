@@ -6,17 +6,27 @@
  */
 #include "agent/base/buf.h"
 #include "agent/base/err.h"
+#include "agent/base/mem.h"
 #include "agent/recipe/expr_priv.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define KEYS_SHOWN 64 /* keys of a map that are looked through for the nearest name */
 
+/* What the lets of the scope gave, in this expression: each is evaluated once. */
+struct let_memory {
+	struct value *at;
+	bool *known;
+};
+
 struct eval {
 	const struct scope *scope;
 	const struct expr_local *locals;
+	struct let_memory *memory;
+	unsigned lets; /* how many may be read here */
 };
 
 static int eval(const struct eval *v, const struct expr *e, struct value *out, struct err *err);
@@ -133,6 +143,43 @@ static bool is_facts(const struct expr *e)
 	return e->op == EXPR_NAME && str_is(e->text, "facts");
 }
 
+static bool is_lets(const struct expr *e)
+{
+	return e->op == EXPR_NAME && str_is(e->text, "let");
+}
+
+static struct value copy_of(const struct value *v)
+{
+	return v->json ? value_of(json_incref(v->json)) : *v;
+}
+
+static int eval_let(const struct eval *v, const struct expr *e, struct value *out, struct err *err)
+{
+	const struct scope *s = v->scope;
+	struct eval inner = *v;
+	unsigned i = 0;
+	int rc;
+
+	while (i < v->lets && !str_is(e->text, s->lets[i].name))
+		i++;
+	if (i == v->lets)
+		return expr_err(e, err, E_NOTFOUND, "'let." STR_FMT "' is not defined here",
+			STR_ARG(str_first(e->text, 60)));
+	if (!v->memory->at) {
+		v->memory->at = xcalloc(s->n_lets, sizeof *v->memory->at);
+		v->memory->known = xcalloc(s->n_lets, sizeof *v->memory->known);
+	}
+	if (!v->memory->known[i]) {
+		inner.locals = NULL;
+		inner.lets = i;
+		if ((rc = eval(&inner, s->lets[i].expr, &v->memory->at[i], err)) < 0)
+			return rc;
+		v->memory->known[i] = true;
+	}
+	*out = copy_of(&v->memory->at[i]);
+	return 0;
+}
+
 static int eval_field(
 	const struct eval *v, const struct expr *e, struct value *out, struct err *err)
 {
@@ -141,6 +188,8 @@ static int eval_field(
 
 	if (is_facts(e->arg[0]))
 		return eval_fact_group(v, e, e->text, out, err);
+	if (is_lets(e->arg[0]))
+		return eval_let(v, e, out, err);
 	if ((rc = eval(v, e->arg[0], &base, err)) < 0)
 		return rc;
 	if (!value_is_known(&base)) {
@@ -480,6 +529,27 @@ static int add_numbers(
 	return 0;
 }
 
+static int multiply(
+	const struct expr *e, const json_t *a, const json_t *b, struct value *out, struct err *err)
+{
+	double x;
+	int64_t n;
+
+	if (!is_number(a) || !is_number(b))
+		return fail_types(e, "multiply", a, b, err);
+	if (json_is_integer(a) && json_is_integer(b)) {
+		if (__builtin_mul_overflow(json_integer_value(a), json_integer_value(b), &n))
+			return fail_large(e, err);
+		*out = value_of(json_integer(n));
+		return 0;
+	}
+	x = json_number_value(a) * json_number_value(b);
+	if (!isfinite(x))
+		return fail_large(e, err);
+	*out = value_of(json_real(x));
+	return 0;
+}
+
 static int join_texts(
 	const struct expr *e, const json_t *a, const json_t *b, struct value *out, struct err *err)
 {
@@ -523,6 +593,8 @@ static int eval_binary(
 		return rc;
 	if (e->op == EXPR_ADD || e->op == EXPR_SUB)
 		rc = eval_add(e, side, out, err);
+	else if (e->op == EXPR_MUL)
+		rc = multiply(e, side[0].json, side[1].json, out, err);
 	else
 		rc = eval_compare(e, side, out, err);
 	value_done(&side[0]);
@@ -566,6 +638,24 @@ static int eval_default(
 	return rc < 0 && err ? eval(v, e->arg[0], out, err) : rc;
 }
 
+/* Only the side that is taken is evaluated, so the other may read what is not there. */
+static int eval_if(const struct eval *v, const struct expr *e, struct value *out, struct err *err)
+{
+	struct value yes;
+	bool is;
+	int rc = eval_truth(v, e->arg[0], &yes, err);
+
+	if (rc < 0)
+		return rc;
+	if (!value_is_known(&yes)) {
+		*out = yes;
+		return 0;
+	}
+	is = json_is_true(yes.json);
+	value_done(&yes);
+	return eval(v, e->arg[is ? 1 : 2], out, err);
+}
+
 static int eval_call(const struct eval *v, const struct expr *e, struct value *out, struct err *err)
 {
 	json_t *args[EXPR_ARGS_MAX] = {NULL};
@@ -573,7 +663,7 @@ static int eval_call(const struct eval *v, const struct expr *e, struct value *o
 	int rc = 0;
 
 	if (!e->fn->call && !e->fn->probe)
-		return eval_default(v, e, out, err);
+		return e->fn->n == 3 ? eval_if(v, e, out, err) : eval_default(v, e, out, err);
 	for (unsigned i = 0; i < e->n && rc == 0; i++) {
 		struct value arg = {NULL, NULL};
 
@@ -632,16 +722,31 @@ static int eval(const struct eval *v, const struct expr *e, struct value *out, s
 	}
 }
 
+/* A whole expression, as true or false if truth. */
+static int eval_whole(const struct expr *e, const struct scope *s, const struct expr_local *locals,
+	bool truth, struct value *out, struct err *err)
+{
+	struct let_memory memory = {NULL, NULL};
+	const struct eval v = {s, locals, &memory, s->n_lets};
+	const int rc = truth ? eval_truth(&v, e, out, err) : eval(&v, e, out, err);
+
+	for (unsigned i = 0; memory.at && i < s->n_lets; i++)
+		value_done(&memory.at[i]);
+	free(memory.at);
+	free(memory.known);
+	return rc;
+}
+
 int expr_eval_at(const struct expr *e, const struct scope *s, const struct expr_local *locals,
 	struct value *out, struct err *err)
 {
-	return eval(&(struct eval){s, locals}, e, out, err);
+	return eval_whole(e, s, locals, false, out, err);
 }
 
 int expr_eval_bool_at(const struct expr *e, const struct scope *s, const struct expr_local *locals,
 	struct value *out, struct err *err)
 {
-	return eval_truth(&(struct eval){s, locals}, e, out, err);
+	return eval_whole(e, s, locals, true, out, err);
 }
 
 int expr_eval(const struct expr *e, const struct scope *s, struct value *out, struct err *err)

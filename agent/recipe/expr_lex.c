@@ -36,7 +36,7 @@ static const struct {
 };
 
 static const char *const OPERATORS[] = {
-	"==", "!=", "<=", ">=", "<", ">", "+", "-", "(", ")", "[", "]", ",", ".", NULL};
+	"==", "!=", "<=", ">=", "<", ">", "+", "-", "*", "(", ")", "[", "]", ",", ".", NULL};
 
 static bool begins(const struct lexer *l, const char *with)
 {

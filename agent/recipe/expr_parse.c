@@ -15,6 +15,7 @@ enum power {
 	POWER_NOT,
 	POWER_COMPARE,
 	POWER_ADD,
+	POWER_MULTIPLY,
 	POWER_SIGN
 };
 
@@ -45,9 +46,11 @@ static const struct infix INFIX[] = {
 	{">=", EXPR_GE, POWER_COMPARE},
 	{"+", EXPR_ADD, POWER_ADD},
 	{"-", EXPR_SUB, POWER_ADD},
+	{"*", EXPR_MUL, POWER_MULTIPLY},
 };
 
-const char *const EXPR_ROOTS[] = {"params", "node", "vars", "facts", "steps", "item", NULL};
+const char *const EXPR_ROOTS[] = {
+	"params", "node", "vars", "facts", "site", "data", "let", "steps", "item", NULL};
 
 static int parse_power(struct parser *p, enum power least, struct expr **out, struct err *err);
 
@@ -74,7 +77,7 @@ static int fail_unexpected(const struct parser *p, const char *wanted, struct er
 	if (t->kind == TOK_OP && strcmp(wanted, "a value") == 0)
 		return err_hint(err, "something is missing before '" STR_FMT "'", STR_ARG(t->text));
 	if (tok_is(t, "if") || tok_is(t, "else"))
-		return err_hint(err, "use {%% if %%} in a template, or two steps with 'when'");
+		return err_hint(err, "write if(condition, x, y), or {%% if %%} in a template");
 	return -E_SYNTAX;
 }
 
@@ -158,8 +161,10 @@ static int fail_function(const struct parser *p, struct str name, const char *at
 	if (near)
 		return err_hint(err, "did you mean '%s'?", near);
 	return err_hint(err,
-		"default lower upper trim len count join split replace int text basename "
-		"startswith endswith exists contains running version port_open http_ok kernel_log");
+		"default if lower upper trim len count join split replace int text basename "
+		"startswith endswith matches newer keys sort unique where pluck range div mod min "
+		"max json yaml exists contains running version port_open http_ok kernel_log "
+		"text_file lines glob program");
 }
 
 static int parse_call(struct parser *p, const struct tok *name, struct expr **out, struct err *err)
@@ -202,7 +207,8 @@ static int fail_root(const struct parser *p, struct str name, const char *at, st
 		return err_hint(err, "write false");
 	if (!tok_is(&p->tok, ".") && !tok_is(&p->tok, "["))
 		return err_hint(err, "if it is text, write '%s' in quotes", word);
-	return err_hint(err, "names begin with params, node, vars, facts, steps or item");
+	return err_hint(
+		err, "names begin with params, node, vars, facts, site, data, let, steps or item");
 }
 
 static bool is_root(struct str name)
@@ -250,6 +256,10 @@ static int parse_name(struct parser *p, struct expr **out, struct err *err)
 		origin_err(
 			p->lex.origin, name.at, err, E_SCHEMA, "'facts' is not a value by itself");
 		return err_hint(err, "name a group, such as facts.os.id");
+	}
+	if (str_is(name.text, "let") && !tok_is(&p->tok, ".")) {
+		origin_err(p->lex.origin, name.at, err, E_SCHEMA, "'let' is not a value by itself");
+		return err_hint(err, "name one, such as let.os");
 	}
 	return 0;
 }

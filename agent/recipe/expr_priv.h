@@ -33,7 +33,8 @@ enum expr_op {
 	EXPR_GT,
 	EXPR_GE,
 	EXPR_ADD,
-	EXPR_SUB
+	EXPR_SUB,
+	EXPR_MUL
 };
 
 struct expr_fn;
@@ -67,7 +68,9 @@ enum expr_arg {
 	EXPR_ARG_ANY,
 	EXPR_ARG_TEXT,
 	EXPR_ARG_INT,
-	EXPR_ARG_LIST
+	EXPR_ARG_LIST,
+	EXPR_ARG_MAP,
+	EXPR_ARG_NUMBER
 };
 
 #define EXPR_ARGS_MAX 3
@@ -77,10 +80,28 @@ struct expr_fn {
 	unsigned n;
 	enum expr_arg args[EXPR_ARGS_MAX];
 	const char *usage;
-	/* args are known and typed; NULL: default(), or a probe of the scope. */
+	/* args are known and typed; NULL: default() and if(), or a probe of the scope. */
 	int (*call)(const struct expr *e, json_t *const *args, json_t **out, struct err *err);
 	bool probe;
 };
+
+/* --- expr_list.c, expr_text.c: functions of the table in expr_call.c --- */
+#define EXPR_FUNCTION(name) \
+	int name(const struct expr *e, json_t *const *args, json_t **out, struct err *err)
+EXPR_FUNCTION(expr_call_keys);
+EXPR_FUNCTION(expr_call_sort);
+EXPR_FUNCTION(expr_call_unique);
+EXPR_FUNCTION(expr_call_where);
+EXPR_FUNCTION(expr_call_pluck);
+EXPR_FUNCTION(expr_call_range);
+EXPR_FUNCTION(expr_call_div);
+EXPR_FUNCTION(expr_call_mod);
+EXPR_FUNCTION(expr_call_min);
+EXPR_FUNCTION(expr_call_max);
+EXPR_FUNCTION(expr_call_newer);
+EXPR_FUNCTION(expr_call_matches);
+EXPR_FUNCTION(expr_call_json);
+EXPR_FUNCTION(expr_call_yaml);
 
 const struct expr_fn *expr_fn_find(struct str name);
 /* NULL-terminated, for suggestions. */

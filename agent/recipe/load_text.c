@@ -63,6 +63,45 @@ static int judge_step_name(
 	return err_hint(err, "give the earlier step 'as: %s'", name);
 }
 
+static int judge_let(
+	const struct judge *j, const struct expr *at, const char *name, struct err *err)
+{
+	const struct recipe *r = j->l->recipe;
+	const char *names[RECIPE_LETS_MAX + 1], *near;
+
+	for (unsigned i = 0; i < r->n_lets; i++) {
+		names[i] = r->lets[i].name;
+		if (strcmp(names[i], name) == 0)
+			return 0;
+	}
+	names[r->n_lets] = NULL;
+	near = err_nearest(name, names);
+	expr_err(at, err, E_NOTFOUND, "there is no 'let.%s' above", name);
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	return err_hint(err, "write it under 'let:', before what reads it");
+}
+
+static int judge_data(
+	const struct judge *j, const struct expr *at, const char *name, struct err *err)
+{
+	json_t *data = j->l->recipe->data;
+	const char *names[WORD_SHOWN + 1], *near;
+	unsigned n = 0;
+
+	if (json_get(data, name))
+		return 0;
+	for (void *i = json_object_iter(data); i && n < WORD_SHOWN;
+		i = json_object_iter_next(data, i))
+		names[n++] = json_object_iter_key(i);
+	names[n] = NULL;
+	near = err_nearest(name, names);
+	expr_err(at, err, E_NOTFOUND, "the recipe has no table 'data.%s'", name);
+	if (near)
+		return err_hint(err, "did you mean '%s'?", near);
+	return err_hint(err, "write it under 'data:'");
+}
+
 static int see_name(void *ctx, const struct expr *at, const char *name, struct err *err)
 {
 	const struct judge *j = ctx;
@@ -75,6 +114,10 @@ static int see_name(void *ctx, const struct expr *at, const char *name, struct e
 		snprintf(part, sizeof part, "%.*s", (int)strcspn(dot + 1, "."), dot + 1);
 	if (str_is(root, "params") && dot)
 		return judge_param(j, second_part(at), part, err);
+	if (str_is(root, "let") && dot)
+		return judge_let(j, second_part(at), part, err);
+	if (str_is(root, "data") && dot)
+		return judge_data(j, second_part(at), part, err);
 	if (str_is(root, "item") && !j->may.item) {
 		origin_err(at->origin, at->from, err, E_NOTFOUND, "there is no 'item' here");
 		return err_hint(err, "only a step with 'each' has one");

@@ -5,6 +5,8 @@
  *	about: one line for people
  *	params:                         # no default = must be given
  *	  port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port}
+ *	data: {names: {debian-12: [a, b]}}  # literal tables, read as data.names
+ *	let: {os: "facts.os.id + '-' + facts.os.version"}   # expressions, read as let.os
  *	when: facts.os.family == 'debian'   # else the recipe is skipped
  *	supports: [debian 11-13, rhel 8-9]  # else it is refused (supports.h)
  *	needs: [base]
@@ -18,7 +20,8 @@
  *	check:                          # validator: every expect must be true
  *	  - name: answers on its port
  *	    expect: http_ok('http://127.0.0.1:9100/metrics', 'node_uname_info')
- *	    within: 15                  # seconds it may take, default 0
+ *	    within: 15                  # seconds it may take, default 0; also when, id,
+ *	                                # level: warn, message and hint
  *	undo: [steps]
  *
  * Everything is judged at load: kinds, parameters and their types where they
@@ -76,12 +79,23 @@ struct step {
 	const struct yaml_node *at;
 };
 
+enum check_level {
+	CHECK_FAIL,
+	CHECK_WARN, /* told, and the run does not fail by it */
+};
+
 struct recipe_check {
 	const char *name;
+	const char *id; /* of a catalogue of failures, such as F01; NULL */
+	enum check_level level;
+	struct expr *when; /* NULL: always */
 	struct expr *expect;
-	unsigned within; /* seconds */
+	struct template *message, *hint; /* what was found, what to do; NULL: made from expect */
+	unsigned within;                 /* seconds */
 	const struct yaml_node *at;
 };
+
+#define RECIPE_LETS_MAX 200
 
 struct recipe {
 	const char *name, *about;
@@ -91,6 +105,9 @@ struct recipe {
 	struct step *steps, *handlers, *undo;
 	struct recipe_check *checks;
 	const char **needs, **disrupts;
+	json_t *data;          /* data.*: literal tables, owned; NULL: none */
+	struct expr_let *lets; /* let.*, in order */
+	unsigned n_lets;
 	struct recipe_support *supports; /* supports.h */
 	struct expr *when;
 };

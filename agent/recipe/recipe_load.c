@@ -1,6 +1,7 @@
 /* recipe_load - the frame of a recipe; params, steps and texts have files of their own. */
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/recipe/arg_tree.h"
 #include "agent/recipe/recipe_priv.h"
 #include "agent/recipe/supports.h"
 
@@ -11,10 +12,12 @@
 
 #define WITHIN_MAX 3600
 
-static const char *const KEYS[] = {"recipe", "about", "params", "when", "supports", "needs",
-	"disrupts", "steps", "handlers", "check", "undo", NULL};
+static const char *const KEYS[] = {"recipe", "about", "params", "data", "let", "when", "supports",
+	"needs", "disrupts", "steps", "handlers", "check", "undo", NULL};
 static const char *const BESIDE[] = {"name", "when", "each", "as", "notify"};
-static const char *const CHECK_KEYS[] = {"name", "expect", "within", NULL};
+static const char *const CHECK_KEYS[] = {
+	"name", "id", "level", "when", "expect", "within", "message", "hint", NULL};
+static const char *const LEVELS[] = {[CHECK_FAIL] = "fail", [CHECK_WARN] = "warn", NULL};
 
 static void list_step_keys(struct loader *l)
 {
@@ -84,6 +87,53 @@ static int load_needs(const struct loader *l, const struct yaml_node *root, stru
 		l, disrupts, "'disrupts'", str_is_name, &r->disrupts, &r->n_disrupts, err);
 }
 
+static int load_level(
+	const struct loader *l, const struct yaml_node *n, struct recipe_check *c, struct err *err)
+{
+	const char *word;
+	int rc = load_text(l, n, "'level'", &word, err);
+
+	if (rc < 0)
+		return rc;
+	for (unsigned i = 0; LEVELS[i]; i++) {
+		c->level = (enum check_level)i;
+		if (strcmp(LEVELS[i], word) == 0)
+			return 0;
+	}
+	yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'level' is fail or warn, not '%.40s'", word);
+	return err_hint(err, "leave it out: a check that is false fails the run");
+}
+
+static int load_id(
+	const struct loader *l, const struct yaml_node *n, struct recipe_check *c, struct err *err)
+{
+	int rc = load_text(l, n, "'id'", &c->id, err);
+
+	if (rc < 0 || str_is_name(n->text))
+		return rc;
+	yaml_err(l->recipe->doc, n, err, E_SCHEMA, "'%.40s' is no id", c->id);
+	return err_hint(err, "letters, digits and . _ -, such as F01");
+}
+
+/* What may stand beside 'expect'. */
+static int load_beside(const struct loader *l, const struct yaml_node *map, struct recipe_check *c,
+	struct err *err)
+{
+	const struct readable may = {0};
+	const struct yaml_node *id = yaml_get(map, "id"), *level = yaml_get(map, "level");
+	const struct yaml_node *when = yaml_get(map, "when"), *hint = yaml_get(map, "hint");
+	const struct yaml_node *message = yaml_get(map, "message");
+	int rc;
+
+	if ((id && (rc = load_id(l, id, c, err)) < 0) ||
+		(level && (rc = load_level(l, level, c, err)) < 0) ||
+		(when && (rc = load_expr(l, when, "'when'", may, &c->when, err)) < 0) ||
+		(message &&
+			(rc = load_template(l, message, "'message'", may, &c->message, err)) < 0))
+		return rc;
+	return hint ? load_template(l, hint, "'hint'", may, &c->hint, err) : 0;
+}
+
 static int load_check(const struct loader *l, const struct yaml_node *map, struct recipe_check *c,
 	struct err *err)
 {
@@ -108,7 +158,55 @@ static int load_check(const struct loader *l, const struct yaml_node *map, struc
 		return load_hint(rc, err, "'within' counts seconds");
 	c->within = (unsigned)seconds;
 	c->name = expect->text.p;
+	if ((rc = load_beside(l, map, c, err)) < 0)
+		return rc;
 	return name ? load_line(l, name, "'name'", &c->name, err) : 0;
+}
+
+/* --- data, let --- */
+
+static int load_data(const struct loader *l, const struct yaml_node *n, struct err *err)
+{
+	int rc;
+
+	if (!n)
+		return 0;
+	rc = load_hint(yaml_want_map(l->recipe->doc, n, "'data'", err), err,
+		"such as data: {names: {debian: [a, b]}}");
+	return rc < 0 ? rc : arg_tree_literal(l->recipe->doc, n, "'data'", &l->recipe->data, err);
+}
+
+/* Each is known to those behind it only, so none can hang on itself. */
+static int load_lets(const struct loader *l, const struct yaml_node *map, struct err *err)
+{
+	struct recipe *r = l->recipe;
+	int rc;
+
+	if (!map)
+		return 0;
+	rc = load_hint(yaml_want_map(r->doc, map, "'let'", err), err,
+		"such as let: {os: \"facts.os.id + facts.os.version\"}");
+	if (rc < 0)
+		return rc;
+	if (map->n > RECIPE_LETS_MAX)
+		return yaml_err(
+			r->doc, map, err, E_LIMIT, "more than %d under 'let'", RECIPE_LETS_MAX);
+	r->lets = arena_alloc(l->arena, (map->n + 1) * sizeof *r->lets);
+	for (unsigned i = 0; i < map->n; i++) {
+		struct expr *e;
+
+		if (!load_is_identifier(map->key[i]->text)) {
+			yaml_err(r->doc, map->key[i], err, E_SCHEMA, "'%.60s' is not a name",
+				map->key[i]->text.p);
+			return err_hint(err, "letters, digits and '_', not beginning with a digit");
+		}
+		rc = load_expr(l, map->item[i], arena_printf(l->arena, "'%s'", map->key[i]->text.p),
+			(struct readable){0}, &e, err);
+		if (rc < 0)
+			return rc;
+		r->lets[r->n_lets++] = (struct expr_let){map->key[i]->text.p, e};
+	}
+	return 0;
 }
 
 static int load_checks(const struct loader *l, const struct yaml_node *list, struct err *err)
@@ -189,7 +287,9 @@ static int load_frame(struct loader *l, const struct yaml_node *root, struct err
 		return err_hint(err, "add 'steps:'");
 	}
 	if ((about && (rc = load_line(l, about, "'about'", &r->about, err)) < 0) ||
-		(rc = load_params(l, yaml_get(root, "params"), err)) < 0)
+		(rc = load_params(l, yaml_get(root, "params"), err)) < 0 ||
+		(rc = load_data(l, yaml_get(root, "data"), err)) < 0 ||
+		(rc = load_lets(l, yaml_get(root, "let"), err)) < 0)
 		return rc;
 	if (when && (rc = load_expr(l, when, "'when'", (struct readable){0}, &r->when, err)) < 0)
 		return rc;
@@ -254,4 +354,5 @@ void recipe_done(struct recipe *r)
 		json_decref(r->params[i].preset);
 		r->params[i].preset = NULL;
 	}
+	json_drop(&r->data);
 }

@@ -19,15 +19,51 @@ static void tell(struct execution *x, const struct recipe_check *c, enum step_re
 	json_t *record = events_new(x, "check");
 
 	json_put_str(record, "name", c->name);
+	if (c->id)
+		json_put_str(record, "id", c->id);
+	if (c->level == CHECK_WARN)
+		json_put_str(record, "level", "warn");
 	events_put_error(record, err);
 	json_put_str(record, "state", result_name(result));
 	events_add(x, record);
+}
+
+/* The recipe's own words into words; what they cannot be made of is told in their place. */
+static void render(struct execution *x, const struct template *t, struct buf *words)
+{
+	const char *unknown = NULL;
+	struct err err = {0};
+
+	if (template_render(t, &x->scope, words, &unknown, &err) < 0)
+		buf_add_text(words, err.msg);
+	else if (unknown)
+		buf_addf(words, "it cannot be told: %s", unknown);
+}
+
+static void say(struct execution *x, const struct recipe_check *c, struct err *err)
+{
+	AUTO_BUF words;
+
+	buf_init(&words, sizeof err->msg - 1);
+	if (c->message) {
+		render(x, c->message, &words);
+		snprintf(err->msg, sizeof err->msg, "%s", buf_text(&words));
+	}
+	buf_clear(&words);
+	if (c->hint) {
+		render(x, c->hint, &words);
+		snprintf(err->hint, sizeof err->hint, "%s", buf_text(&words));
+	}
 }
 
 static void fail(struct execution *x, const struct recipe_check *c, const struct err *err)
 {
 	char what[160];
 
+	if (c->level == CHECK_WARN) {
+		tell(x, c, RESULT_OK, err);
+		return;
+	}
 	snprintf(what, sizeof what, "check '%s'", c->name);
 	tell(x, c, events_result(err), err);
 	events_stop(x, what, err);
@@ -70,13 +106,29 @@ static int wait_for(
 	}
 }
 
+/* 1: it is asked, 0: its 'when' is false; negative: that cannot be evaluated. */
+static int is_asked(
+	struct execution *x, const struct recipe_check *c, const char **unknown, struct err *err)
+{
+	bool yes = true;
+	const int rc = c->when ? expr_eval_bool(c->when, &x->scope, &yes, unknown, err) : 0;
+
+	return rc < 0 ? rc : yes || *unknown;
+}
+
 static void run_check(struct execution *x, const struct recipe_check *c)
 {
 	const char *unknown = NULL;
 	const struct str text = expectation(c);
 	struct err err;
-	const int rc = wait_for(x, c, &unknown, &err);
+	int rc = is_asked(x, c, &unknown, &err);
 
+	if (rc == 0)
+		return;
+	if (rc > 0 && !unknown)
+		rc = wait_for(x, c, &unknown, &err);
+	else if (rc > 0)
+		rc = 0;
 	if (rc == 1)
 		return;
 	if (rc < 0) {
@@ -91,6 +143,7 @@ static void run_check(struct execution *x, const struct recipe_check *c)
 		else
 			err_set(&err, E_STATE, "'" STR_FMT "' is still false after %u s",
 				STR_ARG(text), c->within);
+		say(x, c, &err);
 		fail(x, c, &err);
 	}
 }

@@ -112,9 +112,10 @@ static bool paths_meet(const char *a, const char *b)
 
 static bool touch_matters(const struct touch *t, const char *probe, const char *path)
 {
-	static const char *const of_files[] = {
-		"exists", "contains", "json_file", "toml_file", "ini_file", NULL};
-	static const char *const of_processes[] = {"running", "port_open", "http_ok", NULL};
+	static const char *const of_files[] = {"exists", "contains", "json_file", "toml_file",
+		"ini_file", "text_file", "lines", "glob", NULL};
+	static const char *const of_processes[] = {
+		"running", "port_open", "http_ok", "program", NULL};
 
 	if (strcmp(t->kind, "command") == 0 || strcmp(t->kind, "package") == 0)
 		return true;
@@ -168,8 +169,15 @@ void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 	put_object(x, "params", params);
 	put_object(x, "node", x->order->node_facts);
 	put_object(x, "vars", x->order->vars);
+	put_object(x, "site", x->env->site);
 	put_object(x, "steps", NULL);
-	x->scope = (struct scope){.names = x->names, .ctx = x, .facts = gather, .probe = probe};
+	json_object_set(x->names, "data", r->data);
+	x->scope = (struct scope){.names = x->names,
+		.ctx = x,
+		.facts = gather,
+		.probe = probe,
+		.lets = r->lets,
+		.n_lets = r->n_lets};
 	x->step_env = (struct step_env){.root = x->env->root,
 		.root_path = x->env->root_path,
 		.bundle = x->env->bundle,

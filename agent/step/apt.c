@@ -4,12 +4,12 @@
 #include "agent/base/fs.h"
 #include "agent/base/fs_dir.h"
 #include "agent/base/mem.h"
+#include "agent/base/package_version.h"
 #include "agent/step/apt_plan.h"
 #include "agent/step/apt_sound.h"
 #include "agent/step/cache.h"
 #include "agent/step/driver_names.h"
 #include "agent/step/package_lock.h"
-#include "agent/step/package_version.h"
 #include "agent/step/packager.h"
 #include "agent/step/tool.h"
 

@@ -7,6 +7,7 @@
 #include "agent/step/http.h"
 #include "agent/step/packager.h"
 #include "agent/step/probe_file.h"
+#include "agent/step/probe_text.h"
 #include "agent/step/step.h"
 
 #include <stdio.h>
@@ -147,7 +148,7 @@ static int probe_ini(
 	return probe_file(env, "ini_file", args, out, err);
 }
 
-/* What each takes: 's' text, 'i' a whole number. */
+/* What each takes: 's' text, 'i' a whole number, 'l' a list. */
 static const struct probe {
 	const char *name, *takes;
 	int (*ask)(
@@ -164,6 +165,10 @@ static const struct probe {
 	{"ini_file", "s", probe_ini},
 	{"kernel_log", "s", probe_kernel_log},
 	{"unit_setting", "ss", probe_unit_setting},
+	{"text_file", "s", probe_text_file},
+	{"lines", "ss", probe_lines},
+	{"glob", "s", probe_glob},
+	{"program", "l", probe_program},
 };
 
 static int judge_args(const struct probe *p, const json_t *args, struct err *err)
@@ -174,9 +179,16 @@ static int judge_args(const struct probe *p, const json_t *args, struct err *err
 	for (size_t i = 0; p->takes[i]; i++) {
 		const json_t *a = json_array_get(args, i);
 
-		if (p->takes[i] == 's' ? !json_is_string(a) : !json_is_integer(a))
+		const bool fits = p->takes[i] == 's'   ? json_is_string(a)
+				  : p->takes[i] == 'i' ? json_is_integer(a)
+						       : json_is_array(a);
+
+		if (!fits)
 			return err_set(err, E_SCHEMA, "argument %zu of %s() is not %s", i + 1,
-				p->name, p->takes[i] == 's' ? "text" : "a whole number");
+				p->name,
+				p->takes[i] == 's'   ? "text"
+				: p->takes[i] == 'i' ? "a whole number"
+						     : "a list");
 	}
 	return 0;
 }

@@ -85,6 +85,25 @@ static void judge_handlers(struct trial *c, const char *stage, json_t *handlers)
 	}
 }
 
+/* Checks by name: true is fulfilled, false is told of, as a failure or as a warning. */
+static void judge_checks(struct trial *c, const char *stage, json_t *checks)
+{
+	const char *name;
+	json_t *want;
+
+	json_object_foreach(checks, name, want)
+	{
+		AUTO_JSON key = json_string(name);
+		const json_t *told = find_event(c, "check", "name", key, NULL);
+
+		if (json_is_true(want) && told)
+			trial_complain(c, stage, "check '%s' is false: %s", name,
+				json_get_str(told, "why", ""));
+		else if (!json_is_true(want) && !told)
+			trial_complain(c, stage, "check '%s' is true", name);
+	}
+}
+
 static unsigned count_calls(const struct trial *c, const char *begin)
 {
 	struct str rest = buf_str(&c->calls), line;
@@ -129,6 +148,7 @@ void trial_judge(struct trial *c, const char *stage, const json_t *want)
 	want_parts(c, stage, "the hint", json_get(want, "hint"), c->out.hint, true);
 	judge_steps(c, stage, json_get(want, "steps"));
 	judge_handlers(c, stage, json_get(want, "handlers"));
+	judge_checks(c, stage, json_get(want, "checks"));
 	judge_calls(c, stage, json_get(want, "ran"), false);
 	judge_calls(c, stage, json_get(want, "not_ran"), true);
 }

@@ -151,6 +151,39 @@ static int lay_recipes(struct trial *c, struct err *err)
 	return rc;
 }
 
+/* What etc/os-release says of the systems that cases name; the skeleton's is Debian 12. */
+static const struct {
+	const char *name, *release;
+} SYSTEMS[] = {
+	{"debian-12", NULL},
+	{"debian-13", "PRETTY_NAME=\"Debian GNU/Linux 13\"\nID=debian\nVERSION_ID=\"13\"\n"
+		      "VERSION_CODENAME=trixie\n"},
+	{"ubuntu-22.04", "PRETTY_NAME=\"Ubuntu 22.04.5 LTS\"\nID=ubuntu\nID_LIKE=debian\n"
+			 "VERSION_ID=\"22.04\"\nVERSION_CODENAME=jammy\n"},
+	{"ubuntu-24.04", "PRETTY_NAME=\"Ubuntu 24.04.2 LTS\"\nID=ubuntu\nID_LIKE=debian\n"
+			 "VERSION_ID=\"24.04\"\nVERSION_CODENAME=noble\n"},
+	{"rocky-8", "PRETTY_NAME=\"Rocky Linux 8.10\"\nID=rocky\nID_LIKE=\"rhel centos fedora\"\n"
+		    "VERSION_ID=\"8.10\"\n"},
+	{"rocky-9", "PRETTY_NAME=\"Rocky Linux 9.5\"\nID=rocky\nID_LIKE=\"rhel centos fedora\"\n"
+		    "VERSION_ID=\"9.5\"\n"},
+};
+
+static int lay_system(const struct trial *c, struct err *err)
+{
+	const char *os = json_get_str(c->doc, "os", SYSTEMS[0].name);
+
+	for (size_t i = 0; i < sizeof SYSTEMS / sizeof *SYSTEMS; i++) {
+		if (strcmp(SYSTEMS[i].name, os) != 0)
+			continue;
+		return SYSTEMS[i].release ? tree_write(c->root, "etc/os-release",
+						    str_of(SYSTEMS[i].release), 0644, err)
+					  : 0;
+	}
+	err_set(err, E_SCHEMA, "there is no system '%.40s' for cases", os);
+	return err_hint(
+		err, "debian-12, debian-13, ubuntu-22.04, ubuntu-24.04, rocky-8 or rocky-9");
+}
+
 static int lay(struct trial *c, struct err *err)
 {
 	char before[TRIAL_PATH_ROOM];
@@ -158,6 +191,8 @@ static int lay(struct trial *c, struct err *err)
 
 	snprintf(before, sizeof before, "%s/before", c->dir);
 	rc = copy_into(c->opts->skeleton, c->root, err);
+	if (rc == 0)
+		rc = lay_system(c, err);
 	if (rc == 0)
 		rc = lay_programs(c, err);
 	if (rc == 0)
@@ -247,6 +282,7 @@ static int run(struct trial *c, enum order_mode mode, struct err *err)
 		.state = state,
 		.bundle = c->bundle,
 		.facts = given,
+		.site = json_get(c->doc, "site"),
 		.redact = redact,
 		.boot_id = "boot",
 		.ctx = c,
@@ -314,10 +350,10 @@ static int check_secrets(const json_t *doc, struct err *err)
 static int read_doc(struct trial *c, struct err *err)
 {
 	static const char *const KEYS[] = {"about", "source", "recipes", "recipe", "params", "vars",
-		"secrets", "node", "facts", "programs", "links", "modes", "plan", "first", "gone",
-		"ignore", "second", "undo", NULL};
+		"secrets", "node", "site", "os", "facts", "programs", "links", "modes", "plan",
+		"first", "gone", "ignore", "second", "undo", NULL};
 	static const char *const STAGE_KEYS[] = {
-		"state", "reason", "hint", "steps", "handlers", "ran", "not_ran", NULL};
+		"state", "reason", "hint", "steps", "handlers", "checks", "ran", "not_ran", NULL};
 	static const char *const STAGES[] = {"plan", "first", "second"};
 	struct yaml_doc *d;
 	char path[TRIAL_PATH_ROOM];

@@ -14,7 +14,8 @@
  *	stage      as step: what an apply would need was fetched (why), or could not be; on the link
  *	           only. Of steps taken together one record, of the first
  *	handler    recipe, handler, state, why, hint, took_us
- *	check      recipe, name, state, why, hint; only when it failed, or could not be told
+ *	check      recipe, name, id, state, why, hint; only when it failed, or could not be told; or
+ *	           with level "warn" and state "ok": false, and no failure
  *	undo       recipe, step, name, kind, entry, state, why, hint; what became of one remembered
  *	           change. done: true: it is remembered no longer; with undo_of (a run) its share
  *	defective  recipe, why, hint; steps changed something in two applies running

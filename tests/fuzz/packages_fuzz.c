@@ -1,8 +1,8 @@
 /* packages_fuzz - any bytes as what apt-get, apt-cache, rpm, dnf and versionlock print. */
 #include "agent/base/arena.h"
+#include "agent/base/package_version.h"
 #include "agent/step/apt_plan.h"
 #include "agent/step/dnf_plan.h"
-#include "agent/step/package_version.h"
 #include "agent/step/rpm.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);

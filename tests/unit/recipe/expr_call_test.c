@@ -63,7 +63,46 @@ static const struct world_case CASES[] = {
 	{"int(params.list)", "! 'list' is not a whole number"},
 	{"text(params.map)", "! a map cannot be written as text"},
 	{"contains('/etc/motd', 'x')", "! cannot ask the node"},
+	{"if(1 < 2, 'a', params.nope)", "\"a\""},
+	{"if(1 > 2, params.nope, 'b')", "\"b\""},
+	{"if(1, 2, 3)", "! '1' is integer, not true or false"},
+	{"2 + 3 * 4", "14"},
+	{"-2 * 3", "-6"},
+	{"1.5 * 2", "3.0"},
+	{"9223372036854775807 * 2", "! the result is too large"},
+	{"'a' * 2", "! cannot multiply text and integer"},
+	{"let.nope", "! 'let.nope' is not defined here"},
+	{"let['x']", "! 'let' is not a value by itself"},
 };
+
+/* Each is evaluated when it is read, and knows those before it only. */
+TEST(lets)
+{
+	static const char *const TEXTS[] = {
+		"params.map.x + '!'", "let.a + let.a", "params.nope", "let.e", "1"};
+	static const char *const NAMES[] = {"a", "b", "broken", "late", "e"};
+	static const struct world_case ASKED[] = {
+		{"let.b", "\"1!1!\""},
+		{"[let.a, let.b, let.a]", "[\"1!\",\"1!1!\",\"1!\"]"},
+		{"default(let.broken, 'none')", "\"none\""},
+		{"let.broken", "! 'params.nope' is not defined"},
+		{"let.late", "! 'let.e' is not defined here"},
+		{"let.e", "1"},
+	};
+	const struct origin at = {.file = "case", .line = 1, .col = 1};
+	struct expr_let lets[5];
+	struct arena *a = arena_new();
+	struct err err;
+
+	for (unsigned i = 0; i < 5; i++) {
+		struct expr *e = NULL;
+
+		assert_int_equal(expr_parse(a, str_of(TEXTS[i]), &at, &e, &err), 0);
+		lets[i] = (struct expr_let){NAMES[i], e};
+	}
+	world_cases_with(ASKED, sizeof ASKED / sizeof *ASKED, lets, 5);
+	arena_free(a);
+}
 
 TEST(functions)
 {
@@ -76,7 +115,7 @@ TEST(the_list_of_names_is_the_table)
 
 	for (; EXPR_FN_NAMES[n]; n++)
 		assert_non_null(expr_fn_find(str_of(EXPR_FN_NAMES[n])));
-	assert_int_equal(n, 26);
+	assert_int_equal(n, 45);
 	assert_null(expr_fn_find(str_of("eval")));
 }
 

@@ -9,6 +9,8 @@ static const char WHOLE[] =
 	"about: one line\n"
 	"params:\n"
 	"  port: {type: int, default: 9100, min: 1, max: 65535, about: TCP port}\n"
+	"data: {ports: {web: [80, '443']}}\n"
+	"let: {first: \"data.ports.web[0]\", both: \"let.first + params.port\"}\n"
 	"when: facts.os.family == 'debian' and params.port > 1\n"
 	"needs: [base, time]\n"
 	"disrupts: [docker]\n"
@@ -30,6 +32,11 @@ static const char WHOLE[] =
 	"    expect: port_open(params.port)\n"
 	"    within: 15\n"
 	"  - expect: exists('/etc/x')\n"
+	"    id: F07\n"
+	"    level: warn\n"
+	"    when: let.both > 1\n"
+	"    message: 'no {{ params.port }}'\n"
+	"    hint: do it\n"
 	"undo:\n"
 	"  - package: {names: [a, b], state: absent}\n"
 	"    as: pkg\n";
@@ -52,11 +59,18 @@ static void check_whole(const struct recipe *r)
 	assert_int_equal(r->steps[1].index, 1);
 	assert_int_equal(r->steps[1].n_notify, 2);
 	assert_string_equal(r->steps[1].notify[1], "reload it");
-	assert_int_equal(r->steps[1].at->line, 12);
+	assert_int_equal(r->steps[1].at->line, 14);
 	assert_int_equal(r->n_handlers, 2);
 	assert_int_equal(r->n_checks, 2);
 	assert_int_equal(r->checks[0].within, 15);
 	assert_string_equal(r->checks[1].name, "exists('/etc/x')");
+	assert_int_equal(r->n_lets, 2);
+	assert_string_equal(r->lets[1].name, "both");
+	assert_int_equal(json_array_size(json_get(json_get(r->data, "ports"), "web")), 2);
+	assert_string_equal(r->checks[1].id, "F07");
+	assert_int_equal(r->checks[0].level, CHECK_FAIL);
+	assert_int_equal(r->checks[1].level, CHECK_WARN);
+	assert_true(r->checks[1].when && r->checks[1].message && r->checks[1].hint);
 	assert_int_equal(r->n_undo, 1);
 }
 

@@ -121,11 +121,14 @@ struct world_case {
 	const char *text, *want;
 };
 
-static inline void world_cases(const struct world_case *cases, size_t n)
+static inline void world_cases_with(
+	const struct world_case *cases, size_t n, const struct expr_let *lets, unsigned n_lets)
 {
 	struct world w;
 
 	world_init(&w);
+	w.scope.lets = lets;
+	w.scope.n_lets = n_lets;
 	for (size_t i = 0; i < n; i++) {
 		AUTO_BUF got;
 
@@ -136,4 +139,9 @@ static inline void world_cases(const struct world_case *cases, size_t n)
 				cases[i].want);
 	}
 	world_done(&w);
+}
+
+static inline void world_cases(const struct world_case *cases, size_t n)
+{
+	world_cases_with(cases, n, NULL, 0);
 }

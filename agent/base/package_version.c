@@ -1,5 +1,5 @@
 /* package_version - both orders walk over runs of digits and of other characters in turn. */
-#include "agent/step/package_version.h"
+#include "agent/base/package_version.h"
 
 #include <ctype.h>
 

@@ -1,5 +1,5 @@
 /* package_version - pairs of versions in the order of dpkg and of rpm. */
-#include "agent/step/package_version.h"
+#include "agent/base/package_version.h"
 #include "tests/unit/t.h"
 
 struct pair {
