@@ -306,6 +306,7 @@ static void release(struct execution *x)
 	hash_free(x->plan);
 	keep_facts(x);
 	json_decref(x->facts);
+	json_decref(x->site);
 	json_decref(x->restarts);
 	mem_close_fd(&x->blobs);
 	vec_done(&x->due);

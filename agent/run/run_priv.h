@@ -82,6 +82,7 @@ struct execution {
 	struct run_memory *memory;
 	struct step_cache *cache;
 	json_t *facts;
+	json_t *site; /* site.*, read from the bundle when a recipe is first entered; NULL: none */
 	bool dry;   /* plan or check: nothing is changed */
 	bool begun; /* before_change was called */
 	enum run_stop stop;

@@ -5,9 +5,12 @@
  * unknown when an earlier step would change and its kind could matter to it.
  */
 #include "agent/facts/facts.h"
+#include "agent/run/bundle.h"
 #include "agent/run/run_priv.h"
 
 #include <string.h>
+
+#define SITE_BYTES_MAX (64u << 20)
 
 static int gather(void *ctx, const char *group, json_t **out, struct err *err)
 {
@@ -162,6 +165,24 @@ static void put_object(struct execution *x, const char *key, json_t *value)
 	json_object_set_new(x->names, key, value ? bind_secrets(x, value) : json_object());
 }
 
+/* The inventory, which the bundle has when one of its recipes reads it. */
+static json_t *site_of(struct execution *x)
+{
+	AUTO_BUF text = {0};
+
+	if (x->site)
+		return x->site;
+	buf_init(&text, SITE_BYTES_MAX);
+	if (x->env->site)
+		x->site = json_incref(x->env->site);
+	else if (x->env->bundle && bundle_find(x->env->bundle, SITE_FILE) &&
+		 bundle_read(x->env->bundle, SITE_FILE, &text, NULL) == 0)
+		(void)json_parse(buf_str(&text), SITE_BYTES_MAX, SITE_FILE, &x->site, NULL);
+	if (!x->site)
+		x->site = json_object();
+	return x->site;
+}
+
 void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 {
 	x->recipe = r;
@@ -169,7 +190,7 @@ void world_enter(struct execution *x, const struct recipe *r, json_t *params)
 	put_object(x, "params", params);
 	put_object(x, "node", x->order->node_facts);
 	put_object(x, "vars", x->order->vars);
-	put_object(x, "site", x->env->site);
+	json_object_set(x->names, "site", site_of(x));
 	put_object(x, "steps", NULL);
 	json_object_set(x->names, "data", r->data);
 	x->scope = (struct scope){.names = x->names,

@@ -20,6 +20,10 @@ struct sign_key;
 #define MANIFEST_NAME_MAX  16384
 #define MANIFEST_BYTES_MAX (UINT64_C(64) << 30)
 
+/* Beside the recipes, in a folder like theirs: the inventory as they see it. */
+#define SITE_FOLDER "_site"
+#define SITE_FILE   SITE_FOLDER "/files/site.json"
+
 struct manifest_file {
 	const char *path;
 	uint64_t size;

@@ -5,6 +5,7 @@
 #include "agent/base/sign.h"
 #include "agent/recipe/recipe.h"
 #include "controller/fleet/fleet_priv.h"
+#include "controller/fleet/site_pack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -63,13 +64,17 @@ static int prepare_stream(struct hub *h, struct err *err)
 int order_prepare(struct hub *h, const struct node_refs *nodes, struct err *err)
 {
 	const struct fleet_opts *o = h->opts;
+	const struct pack_recipe *recipes;
+	unsigned n_recipes;
 	int rc = params_prepare(h, nodes, err);
 
 	buf_init(&h->stream.head[0], 2 * WIRE_FRAME_MAX);
 	buf_init(&h->stream.head[1], 2 * WIRE_FRAME_MAX);
 	if (rc < 0 || o->n_recipes == 0)
 		return rc;
-	rc = pack_make(h->store, h->keys, o->recipes, o->n_recipes, &h->pack, err);
+	rc = site_pack_add(h->store, h->arena, o->recipes, o->n_recipes, &recipes, &n_recipes, err);
+	if (rc == 0)
+		rc = pack_make(h->store, h->keys, recipes, n_recipes, &h->pack, err);
 	return rc < 0 ? rc : prepare_stream(h, err);
 }
 
