@@ -31,7 +31,9 @@ struct run_env {
 	const char *self;    /* program path, for facts' GPU child */
 	const char *boot_id; /* for the journal; may be NULL */
 	json_t *facts;       /* groups already gathered, others are added; may be NULL */
-	json_t *site;        /* the inventory as recipes see it, site.*; may be NULL */
+	/* A trial's: URL to text, which http_ok finds there instead of asking; NULL: it asks */
+	json_t *http;
+	json_t *site; /* the inventory as recipes see it, site.*; may be NULL */
 	void *ctx;
 	void (*event)(void *ctx, const json_t *record); /* as journalled */
 	/* 0: go on; 1: another process goes on from here, and this one returns at once. */

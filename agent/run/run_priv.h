@@ -83,8 +83,8 @@ struct execution {
 	struct step_cache *cache;
 	json_t *facts;
 	json_t *site; /* site.*, read from the bundle when a recipe is first entered; NULL: none */
-	bool dry;   /* plan or check: nothing is changed */
-	bool begun; /* before_change was called */
+	bool dry;     /* plan or check: nothing is changed */
+	bool begun;   /* before_change was called */
 	enum run_stop stop;
 	int64_t wall_start, cpu_start;
 	const char *left_run; /* earlier run that the unfinished link names */

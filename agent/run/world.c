@@ -148,12 +148,25 @@ const char *world_depends_on(struct execution *x, const struct touch *t, const c
 		t->recipe, rest);
 }
 
+/* What a trial says that a server answers. */
+static int probe_given(const struct execution *x, const json_t *args, struct value *out)
+{
+	const char *url = json_string_value(json_array_get(args, 0));
+	const char *text = json_string_value(json_array_get(args, 1));
+	const char *answer = url ? json_get_str(x->env->http, url, NULL) : NULL;
+
+	*out = value_of(json_boolean(answer && text && strstr(answer, text)));
+	return 0;
+}
+
 static int probe(
 	void *ctx, const char *name, const json_t *args, struct value *out, struct err *err)
 {
 	struct execution *x = ctx;
 	const struct touch *t = x->dry ? find_touch(x, name, args) : NULL;
 
+	if (!t && x->env->http && strcmp(name, "http_ok") == 0)
+		return probe_given(x, args, out);
 	if (!t)
 		return step_probe(&x->step_env, name, args, out, err);
 	*out = value_unknown(world_depends_on(x, t, ""));

@@ -277,12 +277,15 @@ static int run(struct trial *c, enum order_mode mode, struct err *err)
 	AUTO_FD state = open(c->state, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	json_t *facts = json_get(c->doc, "facts");
 	AUTO_JSON given = facts ? json_deep_copy(facts) : NULL;
+	AUTO_JSON http =
+		json_get(c->doc, "http") ? json_incref(json_get(c->doc, "http")) : json_object();
 	const struct run_env env = {.root = root,
 		.root_path = c->root,
 		.state = state,
 		.bundle = c->bundle,
 		.facts = given,
 		.site = json_get(c->doc, "site"),
+		.http = http,
 		.redact = redact,
 		.boot_id = "boot",
 		.ctx = c,
@@ -350,8 +353,8 @@ static int check_secrets(const json_t *doc, struct err *err)
 static int read_doc(struct trial *c, struct err *err)
 {
 	static const char *const KEYS[] = {"about", "source", "recipes", "recipe", "params", "vars",
-		"secrets", "node", "site", "os", "facts", "programs", "links", "modes", "plan",
-		"first", "gone", "ignore", "second", "undo", NULL};
+		"secrets", "node", "site", "http", "os", "facts", "programs", "links", "modes",
+		"plan", "first", "gone", "ignore", "second", "undo", NULL};
 	static const char *const STAGE_KEYS[] = {
 		"state", "reason", "hint", "steps", "handlers", "checks", "ran", "not_ran", NULL};
 	static const char *const STAGES[] = {"plan", "first", "second"};
