@@ -69,10 +69,12 @@ static void fail(struct execution *x, const struct recipe_check *c, const struct
 	events_stop(x, what, err);
 }
 
-/* Only a run that may have started something waits for it; a mere look does not. */
-static int64_t deadline(const struct execution *x, const struct recipe_check *c)
+/* In seconds. Only a run that may have started something waits for it; a mere look does not. */
+static unsigned patience(const struct execution *x, const struct recipe_check *c)
 {
-	return clock_mono() + (x->dry ? 0 : (int64_t)c->within * CLOCK_SEC);
+	if (x->dry)
+		return 0;
+	return x->env->impatient && c->within > 1 ? 1 : c->within;
 }
 
 /* What is waited for may be a fact: GPUs that train their fabric. Facts that were given stay. */
@@ -87,7 +89,7 @@ static void look_anew(struct execution *x)
 static int wait_for(
 	struct execution *x, const struct recipe_check *c, const char **unknown, struct err *err)
 {
-	const int64_t until = deadline(x, c);
+	const int64_t until = clock_mono() + (int64_t)patience(x, c) * CLOCK_SEC;
 
 	for (;;) {
 		bool yes = false;
@@ -138,11 +140,11 @@ static void run_check(struct execution *x, const struct recipe_check *c)
 		tell(x, c, RESULT_UNKNOWN, &err);
 		events_count(x, RESULT_UNKNOWN);
 	} else {
-		if (x->dry || c->within == 0)
+		if (patience(x, c) == 0)
 			err_set(&err, E_STATE, "'" STR_FMT "' is false", STR_ARG(text));
 		else
 			err_set(&err, E_STATE, "'" STR_FMT "' is still false after %u s",
-				STR_ARG(text), c->within);
+				STR_ARG(text), patience(x, c));
 		say(x, c, &err);
 		fail(x, c, &err);
 	}

@@ -46,6 +46,7 @@ struct run_env {
 	const char *resumed_by;      /* NULL: a new run */
 	struct run_memory *memory;   /* may be NULL */
 	bool unlisted;               /* a run that changes nothing leaves no journal */
+	bool impatient;              /* no check waits longer than a second: a trial */
 };
 
 struct run_outcome {
