@@ -15,7 +15,8 @@
  * exists(path), contains(path, text), running(process), version(package),
  * port_open(port), http_ok(url, text), json_file(path), toml_file(path),
  * ini_file(path), unit_setting(unit, 'Section.Key'), kernel_log(text),
- * text_file(path), lines(path, regex), glob(pattern), program([word, ...]).
+ * text_file(path), lines(path, regex), glob(pattern), program([word, ...]),
+ * gres_lint(slurm.conf, gres.conf, node, gpu, gpus).
  */
 #pragma once
 

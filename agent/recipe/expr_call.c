@@ -300,6 +300,8 @@ static const struct expr_fn FUNCTIONS[] = {
 	{"lines", 2, {TEXT, TEXT}, "lines(path, regular expression)", NULL, true},
 	{"glob", 1, {TEXT}, "glob(pattern of paths)", NULL, true},
 	{"program", 1, {LIST}, "program([name, argument ...]): {code, out}", NULL, true},
+	{"gres_lint", 5, {TEXT, TEXT, TEXT, TEXT, INT},
+		"gres_lint(slurm.conf, gres.conf, node, GPU by NVML, GPUs)", NULL, true},
 };
 
 #undef ANY
@@ -314,7 +316,7 @@ const char *const EXPR_FN_NAMES[] = {"default", "if", "lower", "upper", "trim", 
 	"matches", "newer", "json", "yaml", "keys", "sort", "unique", "where", "pluck", "range",
 	"div", "mod", "min", "max", "exists", "contains", "running", "version", "port_open",
 	"http_ok", "json_file", "toml_file", "ini_file", "kernel_log", "unit_setting", "text_file",
-	"lines", "glob", "program", NULL};
+	"lines", "glob", "program", "gres_lint", NULL};
 
 const struct expr_fn *expr_fn_find(struct str name)
 {

@@ -164,7 +164,7 @@ static int fail_function(const struct parser *p, struct str name, const char *at
 		"default if lower upper trim len count join split replace int text basename "
 		"startswith endswith matches newer keys sort unique where pluck range div mod min "
 		"max json yaml exists contains running version port_open http_ok kernel_log "
-		"text_file lines glob program");
+		"text_file lines glob program gres_lint");
 }
 
 static int parse_call(struct parser *p, const struct tok *name, struct expr **out, struct err *err)

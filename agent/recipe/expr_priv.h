@@ -73,7 +73,7 @@ enum expr_arg {
 	EXPR_ARG_NUMBER
 };
 
-#define EXPR_ARGS_MAX 3
+#define EXPR_ARGS_MAX 5
 
 struct expr_fn {
 	const char *name;

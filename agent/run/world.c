@@ -116,7 +116,7 @@ static bool paths_meet(const char *a, const char *b)
 static bool touch_matters(const struct touch *t, const char *probe, const char *path)
 {
 	static const char *const of_files[] = {"exists", "contains", "json_file", "toml_file",
-		"ini_file", "text_file", "lines", "glob", NULL};
+		"ini_file", "text_file", "lines", "glob", "gres_lint", NULL};
 	static const char *const of_processes[] = {
 		"running", "port_open", "http_ok", "program", NULL};
 

@@ -6,6 +6,7 @@
 #include "agent/step/cache.h"
 #include "agent/step/http.h"
 #include "agent/step/packager.h"
+#include "agent/step/gres_lint.h"
 #include "agent/step/probe_file.h"
 #include "agent/step/probe_text.h"
 #include "agent/step/step.h"
@@ -169,6 +170,7 @@ static const struct probe {
 	{"lines", "ss", probe_lines},
 	{"glob", "s", probe_glob},
 	{"program", "l", probe_program},
+	{"gres_lint", "ssssi", probe_gres_lint},
 };
 
 static int judge_args(const struct probe *p, const json_t *args, struct err *err)

@@ -125,6 +125,27 @@ static json_t *list_links(const struct site *s, size_t device, bool switches)
 	return list;
 }
 
+/* One leaf for each node, so that they make a tree also where each rail has its own: the first by
+ * name, of InfiniBand before Ethernet.
+ */
+static const char *first_leaf(const struct site *s, size_t device)
+{
+	size_t best = MODEL_NONE;
+
+	vec_each(&s->links, const struct link, l) {
+		const size_t to = l->to;
+		const bool of_ib = s->infiniband[to];
+
+		if (l->from != device || s->level[to] != LEVEL_LEAF)
+			continue;
+		if (best == MODEL_NONE || of_ib > s->infiniband[best] ||
+			(of_ib == s->infiniband[best] &&
+				strcmp(s->m->devices.at[to].name, s->m->devices.at[best].name) < 0))
+			best = to;
+	}
+	return best == MODEL_NONE ? "" : s->m->devices.at[best].name;
+}
+
 static json_t *node_json(const struct site *s, const struct node *n)
 {
 	static const char *const STATUS[] = {"planned", "staged", "active", "offline"};
@@ -144,6 +165,7 @@ static json_t *node_json(const struct site *s, const struct node *n)
 	json_put_str(out, "status", d ? STATUS[d->status] : "active");
 	json_put_int(out, "gpus", t ? t->gpus : 0);
 	json_put_str(out, "gpu", t ? text(t->gpu) : "");
+	json_put_str(out, "leaf", d ? first_leaf(s, n->device) : "");
 	json_object_set_new(out, "leaves", d ? list_links(s, n->device, true) : json_array());
 	return out;
 }

@@ -75,6 +75,8 @@ TEST(nodes_are_sorted_and_know_their_leaves)
 	assert_string_equal(json_get_str(json_array_get(nodes, 1), "name", ""), "n1");
 	assert_list(json_get(named(nodes, "n1"), "leaves"), "[\"leaf1\",\"leaf2\"]");
 	assert_list(json_get(named(nodes, "n2"), "leaves"), "[\"leaf2\"]");
+	assert_string_equal(json_get_str(named(nodes, "n1"), "leaf", NULL), "leaf1");
+	assert_string_equal(json_get_str(named(nodes, "n2"), "leaf", NULL), "leaf2");
 	assert_list(json_get(named(nodes, "bare"), "leaves"), "[]");
 	assert_int_equal(json_get_int(named(nodes, "n1"), "gpus", 0), 8);
 	assert_string_equal(json_get_str(named(nodes, "n1"), "gpu", ""), "h100");
