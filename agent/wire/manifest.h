@@ -21,7 +21,7 @@ struct sign_key;
 #define MANIFEST_BYTES_MAX (UINT64_C(64) << 30)
 
 /* Beside the recipes, in a folder like theirs: the inventory as they see it. */
-#define SITE_FOLDER "_site"
+#define SITE_FOLDER "site.names"
 #define SITE_FILE   SITE_FOLDER "/files/site.json"
 
 struct manifest_file {

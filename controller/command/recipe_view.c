@@ -160,6 +160,17 @@ json_t *recipe_view_json(const struct recipe *r, const char *dir)
 
 /* --- text --- */
 
+/* 0.8, not 0.80000000000000004: a real as it was written. */
+static void add_value(const json_t *value, struct buf *out)
+{
+	if (json_is_string(value))
+		buf_add_text(out, json_string_value(value));
+	else if (json_is_real(value))
+		buf_addf(out, "%.15g", json_real_value(value));
+	else
+		json_write(value, out);
+}
+
 static void add_list(const json_t *list, struct buf *out)
 {
 	const char *between = "";
@@ -169,10 +180,7 @@ static void add_list(const json_t *list, struct buf *out)
 	json_array_foreach(list, i, value)
 	{
 		buf_add_text(out, between);
-		if (json_is_string(value))
-			buf_add_text(out, json_string_value(value));
-		else
-			json_write(value, out);
+		add_value(value, out);
 		between = ",";
 	}
 }
@@ -191,16 +199,13 @@ static void add_preset(struct buf *out, json_t *preset)
 		json_object_foreach(preset, key, value)
 		{
 			buf_addf(out, "%s%s=", between, key);
-			if (json_is_string(value))
-				buf_add_text(out, json_string_value(value));
-			else
-				json_write(value, out);
+			add_value(value, out);
 			between = ",";
 		}
 	} else if (json_is_string(preset) || json_is_array(preset) || json_is_object(preset)) {
 		buf_add_text(out, "empty");
 	} else {
-		json_write(preset, out);
+		add_value(preset, out);
 	}
 }
 

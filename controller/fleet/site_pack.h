@@ -2,8 +2,8 @@
  * site_pack - the inventory in a bundle, for recipes that read site.*
  * (inventory/model/site_names.h).
  *
- * It travels as the file SITE_FILE (wire/manifest.h) among the recipes: once for all nodes, signed, and
- * not sent again while nothing has changed. Recipes that do not read it get bundles without.
+ * It travels as the file SITE_FILE (wire/manifest.h) among the recipes: once for all nodes, signed,
+ * and not sent again while nothing has changed. Recipes that do not read it get bundles without.
  */
 #pragma once
 

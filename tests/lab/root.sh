@@ -78,19 +78,35 @@ root_key() {
 	printf '%s\n' "$ROOT_FORMAT" "$ROOT_PACKAGES" "$SERVED_PACKAGES" "$MASKED_UNITS" | sha256sum | cut -c1-10
 }
 
-# What a lab asks for with --with: packages that every node has from the start, in a layer over the root, so
-# that other labs do not pay for them.
+# What a lab asks for with --with, in a layer over the root, so that other labs do not pay for it: packages that
+# every node has from the start, or that it can install, for recipes that do so.
 layer_packages() { # WHAT
 	case $1 in
 	slurm) echo slurmctld slurmd slurm-client munge ;;
-	*) die "'$1' is nothing that nodes can have from the start; slurm is" ;;
+	monitoring) echo prometheus prometheus-alertmanager ;;
+	*) die "'$1' is nothing that nodes can have from the start; slurm is, and monitoring" ;;
 	esac
 }
 
+layer_serves() { [ "$1" = monitoring ]; } # WHAT: a repository of the packages, nothing installed
+
+# The packages as a second repository on the node.
+layer_offer() { # FOLDER
+	mkdir -p "$1/all/srv/more" "$1/all/etc/apt/sources.list.d" "$1/all/var/cache/apt/archives"
+	mv "$1"/debs/*.deb "$1/all/var/cache/apt/archives/"
+	mv "$1/all/srv/packages" "$1/all/srv/first"
+	root_repository "$1/all"
+	mv "$1/all/srv/packages"/* "$1/all/srv/more/"
+	rmdir "$1/all/srv/packages"
+	mv "$1/all/srv/first" "$1/all/srv/packages"
+	echo 'deb [trusted=yes] file:/srv/more ./' > "$1/all/etc/apt/sources.list.d/more.list"
+	chroot "$1/all" apt-get -qq update
+}
+
 # Apt of this machine fetches, for the root has no way out; dpkg of the root installs.
-layer_build() { # CODENAME ROOT FOLDER PACKAGE ...
-	local codename=$1 root=$2 folder=$3 apt
-	shift 3
+layer_build() { # WHAT CODENAME ROOT FOLDER PACKAGE ...
+	local what=$1 codename=$2 root=$3 folder=$4 apt
+	shift 4
 	mkdir -p "$folder"/{up,work,all,lists/partial,debs/partial}
 	mount -t overlay overlay -o "lowerdir=$root,upperdir=$folder/up,workdir=$folder/work" "$folder/all"
 	mount --rbind /dev "$folder/all/dev"
@@ -105,6 +121,12 @@ layer_build() { # CODENAME ROOT FOLDER PACKAGE ...
 		-o APT::Install-Recommends=false -o Acquire::Languages=none)
 	"${apt[@]}" update
 	"${apt[@]}" --download-only install "$@"
+	if layer_serves "$what"; then
+		layer_offer "$folder"
+		umount -l "$folder/all"
+		rm -rf "$folder/up/run" "$folder/up/tmp" "$folder/up/dev" "$folder/up/proc"
+		return
+	fi
 	mkdir -p "$folder/all/run/debs"
 	mount --bind "$folder/debs" "$folder/all/run/debs"
 	printf '#!/bin/sh\nexit 101\n' > "$folder/all/usr/sbin/policy-rc.d"
@@ -127,10 +149,10 @@ layer_make() ( # RELEASE ROOT WHAT: prints the folder
 		trap 'rm -rf "$building"' EXIT
 		rm -rf "$building"
 		echo "lab: installing $3 for Debian $1, once" >&2
-		export -f layer_build root_mirror die
+		export -f layer_build layer_serves layer_offer root_repository root_mirror die
 		# shellcheck disable=SC2086,SC2016 # a list of words; for the inner shell
 		unshare --mount bash -euo pipefail -c 'layer_build "$@"' - \
-			"$(root_codename "$1")" "$2" "$building" $packages > "$CACHE/$3.log" 2>&1 ||
+			"$3" "$(root_codename "$1")" "$2" "$building" $packages > "$CACHE/$3.log" 2>&1 ||
 			die "$3 could not be installed" "see: $CACHE/$3.log"
 		mv "$building/up" "$target"
 	fi
