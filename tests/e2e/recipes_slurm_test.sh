@@ -67,6 +67,7 @@ says 'on 3 nodes: 3 ok'
 expect 0 stoika undo slurm,munge all --yes
 for node in gpu01 mgmt01; do
 	ok "$node: no file of the cluster is left" on "$node" sh -c '! ls /etc/slurm | grep -E "^(slurm|gres|topology)"'
+	# shellcheck disable=SC2016 # for the node's shell
 	ok "$node: its own key is back" on "$node" sh -c '! grep -q "$1" /etc/munge/munge.key' - "$(cat key)"
 	ok "$node: no daemon is left" on "$node" sh -c '! pgrep -x "slurmd|slurmctld"'
 done

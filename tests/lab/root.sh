@@ -84,11 +84,12 @@ layer_packages() { # WHAT
 	case $1 in
 	slurm) echo slurmctld slurmd slurm-client munge ;;
 	monitoring) echo prometheus prometheus-alertmanager ;;
-	*) die "'$1' is nothing that nodes can have from the start; slurm is, and monitoring" ;;
+	engines) echo crun docker.io iptables podman ;;
+	*) die "'$1' is nothing that nodes can have from the start; slurm is, and monitoring and engines" ;;
 	esac
 }
 
-layer_serves() { [ "$1" = monitoring ]; } # WHAT: a repository of the packages, nothing installed
+layer_serves() { [ "$1" = monitoring ] || [ "$1" = engines ]; } # WHAT: a repository of the packages, nothing installed
 
 # The packages as a second repository on the node.
 layer_offer() { # FOLDER
