@@ -52,6 +52,14 @@ eventually 30 'up{job="node"} == 1' 'instance="gpu01"'
 eventually 30 'count(up{job="node"} == 1)' '=> 2 '
 eventually 10 inventory_nodes '=> 2 '
 
+# what the dashboards ask is what Prometheus understands
+sed -n 's/^ *"expr": "\(.*\)",$/\1/p' "$TOP"/recipes/grafana/files/dashboards/*.json | sed 's/\\"/"/g; s/\$node/gpu01/g' > asked
+ok 'dashboards ask something' test "$(wc -l < asked)" -ge 30
+while IFS= read -r expression; do
+	on mgmt01 promtool query instant http://localhost:9090 "$expression" < /dev/null > answer 2>&1 ||
+		fail "a dashboard asks '$expression': $(head -n 2 answer)"
+done < asked
+
 # nothing to do a second time
 for what in 'node-exporter all' 'alertmanager mgmt01 --set webhook=http://127.0.0.1:9999/ --set group_wait=1s' \
 	'prometheus mgmt01 --set alertmanagers=127.0.0.1:9093 --set interval=1s --set rack_watts=R1=20000'; do
