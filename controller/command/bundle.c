@@ -8,6 +8,7 @@
 #include "agent/base/sign.h"
 #include "agent/base/vec.h"
 #include "agent/recipe/recipe.h"
+#include "controller/command/bundle_airgap.h"
 #include "controller/command/session.h"
 #include "controller/command/table.h"
 #include "controller/fleet/keys.h"
@@ -116,8 +117,11 @@ static int run_make(struct invocation *inv)
 	struct keys keys = {0};
 	struct pack p = {0};
 	struct err err;
-	int rc = session_split_names(inv, inv->args[0], names, &n, &err);
+	int rc;
 
+	if (option_get(inv, "for"))
+		return bundle_airgap_make(inv);
+	rc = session_split_names(inv, inv->args[0], names, &n, &err);
 	if (rc == 0)
 		rc = judge_output(inv, &err);
 	if (rc == 0)
@@ -198,9 +202,16 @@ static int run_verify(struct invocation *inv)
 	struct bundle_verdict v = {0};
 	struct sign_key *key = NULL;
 	int64_t seen = 0;
+	struct stat st;
 	struct err err;
 	int rc = load_key(inv, store_default_path(inv->arena, inv->db), &key, &err);
 
+	if (rc == 0 && stat(inv->args[0], &st) == 0 && S_ISDIR(st.st_mode)) {
+		const int code = bundle_airgap_verify(inv, key);
+
+		sign_key_free(key);
+		return code;
+	}
 	if (rc == 0)
 		rc = pack_file_read(inv->arena, inv->args[0], &b, &err);
 	if (rc == 0)
@@ -353,13 +364,20 @@ int bundle_take_in(const struct invocation *inv, struct store *s, const char **d
 }
 
 static const struct option MAKE_OPTIONS[] = {
-	{"output", 'o', "FILE", "where it goes", false},
+	{"output", 'o', "FILE", "where it goes; with --for a folder", false},
+	{"for", 0, "SYSTEM", "all that the recipes fetch, too: debian-12, ubuntu-24.04 ...", false},
+	{"roles", 0, NULL, "with --for: NODES instead of recipes, with what their roles list",
+		false},
+	{"set", 's', "NAME=VALUE", "with --for: a parameter of a recipe", true},
+	{"sources", 0, "FILE", "with --for: the distribution's sources, in deb822; else its own",
+		false},
+	{"installed", 0, "FILE", "with --for: dpkg's status of a node as it is before", false},
 	{0},
 };
 
 const struct command COMMAND_BUNDLE_MAKE = {
 	.name = "bundle make",
-	.args = "RECIPE[,RECIPE...]",
+	.args = "RECIPE[,RECIPE...]|NODES",
 	.min_args = 1,
 	.max_args = 1,
 	.summary = "recipes and all they need as one signed file, for another controller",
@@ -367,13 +385,20 @@ const struct command COMMAND_BUNDLE_MAKE = {
 		"The file holds the manifest, its signature by our key, and the payload. Each make of\n"
 		"changed recipes has a higher serial. It is good for 30 days. Another controller: 'stoika\n"
 		"apply --bundle FILE --key KEY RECIPE NODES', where KEY is what 'stoika key show' says\n"
-		"here; let the key travel another way than the file.\n",
+		"here; let the key travel another way than the file.\n\n"
+		"With --for it is a folder for nodes without a way out: the recipes, and the packages\n"
+		"that they ask for with all those depend on, solved by apt for a node that has nothing\n"
+		"(or what --installed says), as repositories with our signature. A web server whose root\n"
+		"it is gives 'mirror' to the inventory's vars, and the recipe local-mirrors points nodes\n"
+		"to it. What cannot be collected (images, downloads, what hangs on a node) is told as\n"
+		"open. Killed, the same command goes on where it was; it has a manifest when it is whole.\n",
 	.options = MAKE_OPTIONS,
 	.run = run_make,
 };
 
 static const struct option VERIFY_OPTIONS[] = {
 	{"key", 'k', "KEY", "the maker's public key, or a file that holds it; else our own", false},
+	{"installed", 0, "FILE", "of a folder: as it was made with", false},
 	{0},
 };
 
@@ -385,7 +410,10 @@ const struct command COMMAND_BUNDLE_VERIFY = {
 	.summary = "check a bundle: signature, expiry, serial, every file; 3 when refused",
 	.about =
 		"The serial is compared with the highest that this database has taken in of the same\n"
-		"name and signer. 'stoika apply --bundle FILE' does all of this before it uses one.\n",
+		"name and signer. 'stoika apply --bundle FILE' does all of this before it uses one.\n\n"
+		"Of a folder: signature, every file, and whether its recipes could run with it alone: all\n"
+		"packages are solved once more with its repositories and no others, without network.\n"
+		"What is missing is named. Its recipes are in FOLDER/recipes.bundle.\n",
 	.options = VERIFY_OPTIONS,
 	.run = run_verify,
 };
