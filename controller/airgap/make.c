@@ -7,6 +7,7 @@
 #include "controller/airgap/apt.h"
 #include "controller/airgap/listing.h"
 #include "controller/airgap/snapshot.h"
+#include "controller/fleet/pack.h"
 
 #include <fcntl.h>
 #include <string.h>
@@ -40,6 +41,30 @@ static const char *pool_name(struct arena *a, const char *file)
 	return epoch ? arena_printf(a, "%.*s%s", (int)(from - file), file, epoch + 3) : file;
 }
 
+static int hex_digit(char c)
+{
+	const char *at = c ? strchr("0123456789abcdef", c | 0x20) : NULL;
+
+	return at ? (int)(at - "0123456789abcdef") : -1;
+}
+
+/* The path of a file: address. */
+static const char *local_path(struct arena *a, const char *uri)
+{
+	const char *p = uri + strlen("file:");
+	AUTO_BUF out = {0};
+
+	buf_init(&out, 1u << 16);
+	for (; *p; p++)
+		if (*p == '%' && hex_digit(p[1]) >= 0 && hex_digit(p[2]) >= 0) {
+			buf_add_char(&out, (char)(hex_digit(p[1]) * 16 + hex_digit(p[2])));
+			p += 2;
+		} else {
+			buf_add_char(&out, *p);
+		}
+	return arena_text(a, buf_str(&out));
+}
+
 /* From apt's folder, or from the place that a file: source names. */
 static int place(
 	struct plan *p, const struct airgap *g, int top, const struct apt_deb *deb, struct err *err)
@@ -49,7 +74,7 @@ static int place(
 	const char *to = arena_printf(p->arena, "%s/%s", pool, pool_name(p->arena, deb->file));
 	const char *from =
 		str_starts(str_of(deb->uri), "file:")
-			? deb->uri + strlen("file:")
+			? local_path(p->arena, deb->uri)
 			: arena_printf(p->arena, "%s/.work/archives/%s", g->dir, deb->file);
 	AUTO_FD fd = -1;
 	struct stat st, had;
