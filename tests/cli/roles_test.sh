@@ -13,7 +13,7 @@ for site in start business enterprise; do
 	expect 0 "$STOIKA" init
 	expect 0 "$STOIKA" import "$TOP/inventory/examples/$site.yaml"
 	echo 'a secret of thirty-two bytes, or even more' > value
-	for secret in grafana munge; do
+	for secret in grafana kubernetes munge; do
 		"$STOIKA" secret set "$secret" < value > secret.log 2>&1 || fail "secret set $secret: $(cat secret.log)"
 	done
 	# all is loaded and judged before the first node is asked, and none of these has a pinned key
