@@ -72,6 +72,20 @@ ok "the vendor's package" test -e b/apt/engine/pool/vendor-engine_5.0_all.deb
 expect 0 "$STOIKA" bundle verify b --json
 ok 'JSON' jq -e '.ok and .bad == []' "$CHECK_DIR/out"
 
+# by roles: what each lists, with the variables of its nodes
+cat > site.yaml << END
+site: s
+roles: {a: {recipes: [tools]}, b: {recipes: [tools, vendor], vars: {tools: {image: x}}}}
+nodes: [{name: n1, address: 10.0.0.1, role: a}, {name: n2, address: 10.0.0.2, role: b}]
+END
+expect 0 "$STOIKA" import site.yaml
+expect 0 make n1 r1 --roles
+ok 'only what the role asks for' test ! -e r1/apt/engine
+expect 0 make all r2 --roles --json
+ok 'every role counts' test -e r2/apt/engine/pool/vendor-engine_5.0_all.deb
+ok "a role's variables too" jq -e '.open[] | select(test("kernel"))' "$CHECK_DIR/out"
+expect 0 "$STOIKA" bundle verify r1
+
 # what does not go by the mirror, and what hangs on a node, is told
 expect 2 make deaf c
 warns 'vendor-engine'
