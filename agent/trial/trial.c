@@ -191,8 +191,8 @@ static int lay_system(const struct trial *c, struct err *err)
 		if (strcmp(SYSTEMS[i].name, os) != 0)
 			continue;
 		if (SYSTEMS[i].release)
-			rc = tree_write(c->root, "etc/os-release", str_of(SYSTEMS[i].release), 0644,
-				err);
+			rc = tree_write(
+				c->root, "etc/os-release", str_of(SYSTEMS[i].release), 0644, err);
 		return rc == 0 && strncmp(os, "rocky", 5) == 0 ? lay_rpm_database(c, err) : rc;
 	}
 	err_set(err, E_SCHEMA, "there is no system '%.40s' for cases", os);
