@@ -61,7 +61,7 @@ TEST(what_is_no_word)
 		{"a || b", "unexpected '||'", "write 'or'", 3},
 		{"!a", "unexpected '!'", "write 'not'", 1},
 		{"a = b", "unexpected '='", "compare with '=='", 3},
-		{"2 * 3", "unexpected '*'", "expressions add and subtract only", 3},
+		{"2 / 3", "unexpected '/'", "div(a, b) and mod(a, b) divide whole numbers", 3},
 		{"$x", "unexpected '$'", "parameters are written params.name", 1},
 		{"'a' ~ 'b'", "unexpected '~'", "texts are joined with '+'", 5},
 		{"ü", "unexpected 'ü'", "", 1},
