@@ -39,7 +39,7 @@ static int find_kind(const char *word, enum catalog_kind *kind, struct err *err)
 	if (near)
 		return err_hint(err, "did you mean '%s'?", near);
 	return err_hint(
-		err, "gpus, servers, switches, storage, pdus, optics, connectors, circuits, notes");
+		err, "gpus, servers, switches, storage, pdus, optics, connectors, circuits, models, notes");
 }
 
 static int run_list(struct invocation *inv)

@@ -21,6 +21,7 @@ enum catalog_kind {
 	CATALOG_OPTIC,
 	CATALOG_CONNECTOR,
 	CATALOG_CIRCUIT,
+	CATALOG_MODEL, /* of language, or a detector */
 	CATALOG_NOTE,
 	CATALOG_KINDS, /* in catalog_find: any */
 };

@@ -307,6 +307,7 @@ static void check_entry(struct checker *k)
 		break;
 	case CATALOG_OPTIC:
 	case CATALOG_CONNECTOR:
+	case CATALOG_MODEL:
 	case CATALOG_NOTE:
 	case CATALOG_KINDS:
 		break;

@@ -2,9 +2,9 @@
 #include "inventory/catalog/catalog_priv.h"
 
 const char *const CATALOG_KIND_NAMES[] = {
-	"gpu", "server", "switch", "storage", "pdu", "optic", "connector", "circuit", "note", NULL};
+	"gpu", "server", "switch", "storage", "pdu", "optic", "connector", "circuit", "model", "note", NULL};
 const char *const CATALOG_SECTIONS[] = {"gpus", "servers", "switches", "storage", "pdus", "optics",
-	"connectors", "circuits", "notes", NULL};
+	"connectors", "circuits", "models", "notes", NULL};
 
 #define NUM(name, least, most)                      \
 	{                                           \
@@ -127,6 +127,20 @@ static const struct catalog_key CONNECTOR[] = {
 static const struct catalog_key CIRCUIT[] = {LIST("region"), NEED("volts", 1, 1000),
 	NEEDC("phases", 1, 3), NEED("amps", 0.1, 10000), NEED("kva", 0.01, 10000),
 	NUM("kw_80", 0.01, 10000), NUM("kw_100", 0.01, 10000), END};
+/* Words: attention full mla hybrid; mlp gated plain. */
+static const struct catalog_key MODEL[] = {NUM("params", 1, 1e14), NUM("params_active", 1, 1e14),
+	COUNT("layers", 1, 10000), COUNT("hidden", 1, 1000000), COUNT("heads", 1, 100000),
+	COUNT("kv_heads", 1, 100000), COUNT("head_dim", 1, 10000), COUNT("ffn", 1, 10000000),
+	COUNT("vocab", 1, 10000000), COUNT("positions", 1, 10000000), COUNT("context", 1, 100000000),
+	TEXT("mlp"), BOOL("tied"), BOOL("qkv_bias"), COUNT("experts", 2, 100000),
+	COUNT("experts_active", 1, 100000), COUNT("experts_shared", 0, 1000),
+	COUNT("expert_ffn", 1, 10000000), COUNT("dense_layers", 0, 10000), TEXT("attention"),
+	COUNT("kv_lora_rank", 1, 100000), COUNT("q_lora_rank", 1, 100000),
+	COUNT("rope_head_dim", 1, 10000), COUNT("nope_head_dim", 1, 10000),
+	COUNT("v_head_dim", 1, 10000), COUNT("window", 1, 10000000),
+	COUNT("full_layers", 0, 10000), COUNT("window_layers", 0, 10000),
+	COUNT("linear_layers", 0, 10000), NUM("state_bytes", 0, 1e12), NUM("gflops", 0.01, 1e6),
+	LIST("aliases"), END};
 static const struct catalog_key NOTE[] = {{"text", VALUE_TEXT, 0, 0, true}, END};
 
 const struct catalog_key *catalog_keys(enum catalog_kind kind)
@@ -140,6 +154,7 @@ const struct catalog_key *catalog_keys(enum catalog_kind kind)
 		[CATALOG_OPTIC] = OPTIC,
 		[CATALOG_CONNECTOR] = CONNECTOR,
 		[CATALOG_CIRCUIT] = CIRCUIT,
+		[CATALOG_MODEL] = MODEL,
 		[CATALOG_NOTE] = NOTE,
 	};
 

@@ -63,6 +63,10 @@ static void add_summary(struct buf *out, const struct catalog_entry *e)
 	case CATALOG_CONNECTOR:
 		add_figure(out, e, "amps_iec", " A");
 		return;
+	case CATALOG_MODEL:
+		add_figure(out, e, "layers", " layers");
+		add_figure(out, e, "params", " parameters");
+		return;
 	case CATALOG_NOTE:
 	case CATALOG_KINDS:
 		break;

@@ -16,5 +16,9 @@ struct domain {
 		const struct yaml_doc *d, const struct yaml_node *in, json_t *out, struct err *err);
 };
 
+struct catalog;
+/* Where names of models and GPUs are looked up; the caller keeps it. */
+void domain_use(const struct catalog *c);
+
 extern const struct domain DOMAIN_CORE[]; /* models, memory, speed, training, vision */
 extern const struct domain DOMAIN_SITE[]; /* fabric, storage, archive, TCO, lint */

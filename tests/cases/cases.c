@@ -71,6 +71,8 @@ static void run_file(struct tally *t, const char *path)
 		case_report(t, false, "file", "%s:%u:%u: %s", err.file, err.line, err.col, err.msg);
 	else if (yaml_get(doc->root, "site"))
 		case_audits(t, doc);
+	else if (yaml_get(doc->root, "schema_version"))
+		case_sizings(t, doc);
 	else
 		case_rules(t, doc);
 	arena_free(a);

@@ -35,6 +35,8 @@ unsigned case_values(const struct yaml_node *node, struct case_value *out, unsig
 
 void case_rules(struct tally *t, const struct yaml_doc *doc);
 void case_audits(struct tally *t, const struct yaml_doc *doc);
+/* Each case names its domain; inventory/design/domain.h. */
+void case_sizings(struct tally *t, const struct yaml_doc *doc);
 
 /* A function that rule cases may name. */
 struct case_function {
