@@ -37,6 +37,8 @@ static const struct constant_row ROWS[K_COUNT] = {
 	[K_RESERVE] = {"reserve", "B/GPU", FIT, 3 * GB, false},
 	[K_MAX_BATCH] = {"max_batch", "sequences", FIT, 2048, false},
 	[K_FILL] = {"fill", "of the KV memory", FIT, 0.9, false},
+	[K_PP_LOSS] = {"pp_loss", "of the throughput, per stage",
+		"fitted on the PP4 and PP8 rows of RTX PRO 6000, TensorRT-LLM v1.0", 0.07, false},
 	[K_ETA_INTERACTIVE] = {"eta_interactive", "of peak", GPTFAST, 0.68, false},
 	[K_ETA_INTERACTIVE_INT4] = {"eta_interactive_int4", "of peak", GPTFAST ", int4", 0.50,
 		false},

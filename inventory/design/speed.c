@@ -27,8 +27,9 @@ double speed_decode(const struct speed *s, double batch, double context)
 				   ? constant(s->int4 ? K_ETA_INTERACTIVE_INT4 : K_ETA_INTERACTIVE)
 				   : constant(K_ETA_BANDWIDTH);
 	const double rate = s->gpus * s->bandwidth * eta;
+	/* each stage reads its weights again for each of the pp batches under way */
 	const double kv = batch * context * s->kv_token / rate;
-	const double read = llm_step_bytes(s->model, s->weights, batch) / rate;
+	const double read = llm_step_bytes(s->model, s->weights, batch / s->pp) / (rate / s->pp);
 	const double work =
 		2 * s->params_active * batch / (s->gpus * s->flops * constant(K_ETA_COMPUTE));
 
@@ -56,7 +57,8 @@ double speed_throughput(const struct speed *s, double batch, double isl, double 
 {
 	const double step = speed_decode(s, batch, isl + osl / 2);
 
-	return osl / (speed_prefill(s, isl) + osl * step / batch);
+	return osl / (speed_prefill(s, isl) + osl * step / batch) /
+	       (1 + constant(K_PP_LOSS) * (s->pp - 1));
 }
 
 double speed_batch_for(const struct speed *s, double itl, double context, double most)

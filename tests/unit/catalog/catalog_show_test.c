@@ -110,7 +110,7 @@ TEST(json)
 		assert_true(json_number_value(json_object_get(f, "value")) == 8400);
 	}
 	assert_true(seen);
-	assert_int_equal(json_array_size(list), 17);
+	assert_int_equal(json_array_size(list), 19);
 	catalog_free(c);
 }
 
