@@ -7,7 +7,7 @@
 #include <math.h>
 #include <string.h>
 
-static const struct domain *const TABLES[] = {DOMAIN_CORE, NULL};
+static const struct domain *const TABLES[] = {DOMAIN_CORE, DOMAIN_SITE, NULL};
 
 static const struct domain *domain_of(const char *name)
 {
