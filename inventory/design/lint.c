@@ -124,7 +124,8 @@ static void rule_links(const struct judge *j)
 	if (f->pretraining && f->nodes >= 2 && f->nics_per_node < f->gpus)
 		found(j, "NET-02", LINT_WARN, "sizing 2.4", "fewer NICs than GPUs in a node",
 			f->nics_per_node, f->gpus, "NICs");
-	if (f->exposed_share >= 0.15)
+	/* beyond the NVLink domain it is PAR-02's */
+	if (f->exposed_share >= 0.15 && !(f->tp > f->nvlink_domain))
 		found(j, "NET-01", f->exposed_share >= 0.5 ? LINT_ERROR : LINT_WARN,
 			"sizing 0, verdict 14", "the step waits for all-reduce",
 			100 * f->exposed_share, 15, "%");

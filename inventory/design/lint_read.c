@@ -143,6 +143,26 @@ int lint_read(const struct yaml_doc *d, const struct yaml_node *in, struct arena
 	return q.fault;
 }
 
+const char *const *lint_keys(struct arena *a)
+{
+	static const char *const words[] = {"name", "node", "gpu", "measured_write",
+		"measured_write_gbs", "claimed_interconnect", "interconnect", "link", "method",
+		"checkpoint_target", "nic_path", "scheduler", "alert_metric", "pretraining",
+		"air_cooled", "monitoring"};
+	const size_t n = sizeof FIGURES / sizeof FIGURES[0], w = sizeof words / sizeof words[0];
+	const char **keys = arena_alloc(a, (w + 2 * n + 1) * sizeof *keys);
+	size_t at = w;
+
+	memcpy(keys, words, sizeof words);
+	for (size_t i = 0; i < n; i++) {
+		struct str rest = str_of(FIGURES[i].keys), one;
+
+		while (str_next(&rest, '|', &one) && at < w + 2 * n)
+			keys[at++] = arena_text(a, one);
+	}
+	return keys;
+}
+
 static json_t *finding_json(const struct lint_finding *f)
 {
 	json_t *o = json_object();
