@@ -114,9 +114,9 @@ static void check_value(
 static void check_case(struct tally *t, const struct yaml_doc *doc, const struct yaml_node *node)
 {
 	const char *id = case_text(node, "id"), *name = case_text(node, "domain");
-	const char *refused = case_text(node, "refused");
 	const struct domain *d = name ? domain_of(name) : NULL;
 	const struct yaml_node *want = yaml_get(node, "expected");
+	const char *refused = case_text(want, "refused");
 	AUTO_JSON answers = json_object();
 	struct err err = {0};
 	int rc;

@@ -30,8 +30,10 @@ TEST(models_weigh_what_is_stated)
 		llm_parts(&m, &p);
 		if (fabs(p.total - m.stated) > 0.005 * m.stated)
 			fail_msg("%s: %.0f computed, %.0f stated", m.name, p.total, m.stated);
+		/* some vendors leave the embeddings out */
 		if (m.stated_active > 0 &&
-			fabs(p.active - m.stated_active) > 0.15 * m.stated_active)
+			fabs(p.active - m.stated_active) > 0.15 * m.stated_active &&
+			fabs(p.active - p.embeddings - m.stated_active) > 0.15 * m.stated_active)
 			fail_msg("%s: %.3g active computed, %.3g stated", m.name, p.active,
 				m.stated_active);
 		checked++;
@@ -88,7 +90,7 @@ TEST(figures_print_unit_and_band)
 	buf_init(&out, 200);
 	figure_print(&f, &out);
 	assert_string_equal(buf_text(&out), "67.67 GiB +-0.5 % (assumed)");
-	assert_null(formula_find("XXX"));
+	assert_null(formula_find("NO-1"));
 	buf_done(&out);
 }
 
