@@ -38,8 +38,8 @@ static int find_kind(const char *word, enum catalog_kind *kind, struct err *err)
 	(void)err_set(err, E_SYNTAX, "the catalogue has no kind '%s'", word);
 	if (near)
 		return err_hint(err, "did you mean '%s'?", near);
-	return err_hint(
-		err, "gpus, servers, switches, storage, pdus, optics, connectors, circuits, models, notes");
+	return err_hint(err,
+		"gpus, servers, switches, storage, pdus, optics, connectors, circuits, models, notes");
 }
 
 static int run_list(struct invocation *inv)
@@ -150,8 +150,9 @@ const struct command COMMAND_CATALOG_LIST = {
 	.args = "[KIND]",
 	.max_args = 1,
 	.summary = "the hardware we have figures of",
-	.about = "KIND is gpus, servers, switches, storage, pdus, optics, connectors, circuits or "
-		 "notes.\n",
+	.about =
+		"KIND is gpus, servers, switches, storage, pdus, optics, connectors, circuits, models "
+		"or notes.\n",
 	.options = WHERE,
 	.run = run_list,
 };
