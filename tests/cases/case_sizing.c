@@ -116,7 +116,8 @@ static void check_case(struct tally *t, const struct yaml_doc *doc, const struct
 	const char *id = case_text(node, "id"), *name = case_text(node, "domain");
 	const struct domain *d = name ? domain_of(name) : NULL;
 	const struct yaml_node *want = yaml_get(node, "expected");
-	const char *refused = case_text(want, "refused");
+	const char *beside = case_text(node, "refused");
+	const char *refused = beside ? beside : case_text(want, "refused");
 	AUTO_JSON answers = json_object();
 	struct err err = {0};
 	int rc;
