@@ -1,8 +1,8 @@
 /* catalog_schema - the keys that entries of each kind may have, in the order they are shown. */
 #include "inventory/catalog/catalog_priv.h"
 
-const char *const CATALOG_KIND_NAMES[] = {
-	"gpu", "server", "switch", "storage", "pdu", "optic", "connector", "circuit", "model", "note", NULL};
+const char *const CATALOG_KIND_NAMES[] = {"gpu", "server", "switch", "storage", "pdu", "optic",
+	"connector", "circuit", "model", "note", NULL};
 const char *const CATALOG_SECTIONS[] = {"gpus", "servers", "switches", "storage", "pdus", "optics",
 	"connectors", "circuits", "models", "notes", NULL};
 
@@ -131,16 +131,16 @@ static const struct catalog_key CIRCUIT[] = {LIST("region"), NEED("volts", 1, 10
 static const struct catalog_key MODEL[] = {NUM("params", 1, 1e14), NUM("params_active", 1, 1e14),
 	COUNT("layers", 1, 10000), COUNT("hidden", 1, 1000000), COUNT("heads", 1, 100000),
 	COUNT("kv_heads", 1, 100000), COUNT("head_dim", 1, 10000), COUNT("ffn", 1, 10000000),
-	COUNT("vocab", 1, 10000000), COUNT("positions", 1, 10000000), COUNT("context", 1, 100000000),
-	TEXT("mlp"), BOOL("tied"), BOOL("qkv_bias"), COUNT("experts", 2, 100000),
-	COUNT("experts_active", 1, 100000), COUNT("experts_shared", 0, 1000),
-	COUNT("expert_ffn", 1, 10000000), COUNT("dense_layers", 0, 10000), TEXT("attention"),
-	COUNT("kv_lora_rank", 1, 100000), COUNT("q_lora_rank", 1, 100000),
-	COUNT("rope_head_dim", 1, 10000), COUNT("nope_head_dim", 1, 10000),
-	COUNT("v_head_dim", 1, 10000), COUNT("window", 1, 10000000),
-	COUNT("full_layers", 0, 10000), COUNT("window_layers", 0, 10000),
-	COUNT("linear_layers", 0, 10000), NUM("state_bytes", 0, 1e12), NUM("gflops", 0.01, 1e6),
-	LIST("aliases"), END};
+	COUNT("vocab", 1, 10000000), COUNT("positions", 1, 10000000),
+	COUNT("context", 1, 100000000), TEXT("mlp"), BOOL("tied"), BOOL("qkv_bias"),
+	COUNT("experts", 2, 100000), COUNT("experts_active", 1, 100000),
+	COUNT("experts_shared", 0, 1000), COUNT("expert_ffn", 1, 10000000),
+	COUNT("dense_layers", 0, 10000), TEXT("attention"), COUNT("kv_lora_rank", 1, 100000),
+	COUNT("q_lora_rank", 1, 100000), COUNT("rope_head_dim", 1, 10000),
+	COUNT("nope_head_dim", 1, 10000), COUNT("v_head_dim", 1, 10000),
+	COUNT("window", 1, 10000000), COUNT("full_layers", 0, 10000),
+	COUNT("window_layers", 0, 10000), COUNT("linear_layers", 0, 10000),
+	NUM("state_bytes", 0, 1e12), NUM("gflops", 0.01, 1e6), LIST("aliases"), END};
 static const struct catalog_key NOTE[] = {{"text", VALUE_TEXT, 0, 0, true}, END};
 
 const struct catalog_key *catalog_keys(enum catalog_kind kind)
