@@ -229,7 +229,7 @@ void cableplan_port(const struct cable_row *r, bool b_side, char out[CABLE_NAME]
 	if (r->segment == CABLE_NODE_LEAF && !b_side)
 		snprintf(out, CABLE_NAME, "ib%u", r->a_port);
 	else
-		snprintf(out, CABLE_NAME, "p%u", b_side ? r->b_port : r->a_port);
+		snprintf(out, CABLE_NAME, "p%u", (unsigned)(b_side ? r->b_port : r->a_port));
 }
 
 static void write_row(const struct cable_plan *p, size_t at, bool csv, struct buf *out)
