@@ -26,11 +26,11 @@ most=$(most_out)
 ok "never more than two away, $most at most" test "$most" -le 2 -a "$most" -ge 1
 for job in $jobs; do
 	left=80
-	while [ "$(job_state "$job")" != COMPLETED ] && [ $left -gt 0 ]; do
+	until state=$(job_state "$job") && [ "$state" = COMPLETED ] || [ $left = 0 ]; do
 		left=$((left - 1))
 		sleep 0.25
 	done
-	ok "job $job came to its end" test "$(job_state "$job")" = COMPLETED
+	ok "job $job came to its end" test "$state" = COMPLETED
 	# a slurmd with -b counts each start of its own as a reboot; on a loaded machine Slurm then begins a job anew
 	"$PWD/head" scontrol -o show job "$job" | grep -q ' Restarts=0 ' || echo "note: Slurm began job $job again"
 done
