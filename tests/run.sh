@@ -208,7 +208,7 @@ run_suites() {
 	fi
 	if wanted analyzer && [ -n "$asan" ]; then check analyzer 1500 sh tests/analyze.sh gcc build/asan; fi
 	if [ -n "$long" ] && wanted tidy && [ -n "$asan" ]; then check tidy 7200 sh tests/analyze.sh tidy build/asan; fi
-	if wanted cli; then check_scripts cli 300 build/asan; fi
+	if wanted cli; then check_scripts cli 600 build/asan; fi
 	if wanted browser; then check_scripts browser 900 build/asan; fi
 	if wanted plan; then check_scripts plan 300 build/asan; fi
 	if wanted fault; then check_faults; fi
