@@ -2,6 +2,7 @@
 
 #include "agent/base/buf.h"
 #include "agent/base/fs.h"
+#include "agent/base/hostlist.h"
 
 #include <ctype.h>
 #include <stdio.h>
@@ -52,7 +53,7 @@ static bool next_part(struct str *list, struct str *part)
 }
 
 /* "[0-7,9]" as two numbers at a time. */
-static bool next_range(struct str *ranges, uint64_t *low, uint64_t *high, size_t *width)
+static bool next_range(struct str *ranges, uint64_t *low, uint64_t *high)
 {
 	struct str one, first;
 	size_t dash;
@@ -61,7 +62,6 @@ static bool next_range(struct str *ranges, uint64_t *low, uint64_t *high, size_t
 		return false;
 	dash = str_find(one, '-');
 	first = dash == STR_NONE ? one : str_first(one, dash);
-	*width = first.n;
 	if (!str_to_u64(first, low))
 		return false;
 	*high = *low;
@@ -82,54 +82,23 @@ static bool split_brackets(struct str part, struct str *head, struct str *inside
 	return true;
 }
 
-static bool part_has(struct str part, struct str name)
+/* Of NodeName, where ALL stands for every node. */
+static bool names_node(struct str list, struct str node)
 {
-	struct str head, inside, tail;
-	uint64_t low, high, number;
-	size_t width, digits = 0;
-
-	if (!split_brackets(part, &head, &inside, &tail))
-		return str_eq(part, name);
-	if (name.n <= head.n || !str_eq(str_first(name, head.n), head))
-		return false;
-	name = str_from(name, head.n);
-	while (digits < name.n && isdigit((unsigned char)name.p[digits]))
-		digits++;
-	if (!str_to_u64(str_first(name, digits), &number))
-		return false;
-	while (next_range(&inside, &low, &high, &width)) {
-		/* 01 and 1 are two hosts; wider numbers than the first have no zeros before */
-		const bool fits = digits == width || (digits > width && name.p[0] != '0');
-
-		if (fits && number >= low && number <= high &&
-			part_has(tail, str_from(name, digits)))
-			return true;
-	}
-	return false;
-}
-
-bool gres_hosts_have(struct str list, struct str name)
-{
-	struct str part;
-
-	while (next_part(&list, &part))
-		if (str_is(part, "ALL") || part_has(part, name))
-			return true;
-	return false;
+	return str_is(list, "ALL") || hostlist_has(list, node);
 }
 
 unsigned gres_list_count(struct str list)
 {
 	struct str part, head, inside, tail;
 	uint64_t low, high, sum = 0;
-	size_t width;
 
 	while (next_part(&list, &part) && sum < COUNT_MAX) {
 		if (!split_brackets(part, &head, &inside, &tail)) {
 			sum += part.n > 0;
 			continue;
 		}
-		while (next_range(&inside, &low, &high, &width) && sum < COUNT_MAX)
+		while (next_range(&inside, &low, &high) && sum < COUNT_MAX)
 			if (high >= low)
 				sum += high - low < COUNT_MAX ? high - low + 1 : COUNT_MAX;
 	}
@@ -211,7 +180,7 @@ static bool read_slurm(struct str conf, struct str node, struct gpus *want, bool
 		value = value_of_key(line, "GresTypes");
 		*has_type = *has_type || str_find_str(value, STR_LIT("gpu")) != STR_NONE;
 		value = value_of_key(line, "NodeName");
-		if (value.n == 0 || !gres_hosts_have(value, node))
+		if (value.n == 0 || !names_node(value, node))
 			continue;
 		named = true;
 		want->n = 0;
@@ -242,7 +211,7 @@ static void read_gres_conf(struct str conf, struct str node, struct gpus *have)
 	while (str_line(&conf, &line)) {
 		line = clean_line(line, room, sizeof room);
 		value = value_of_key(line, "NodeName");
-		if (value.n > 0 && !gres_hosts_have(value, node))
+		if (value.n > 0 && !names_node(value, node))
 			continue;
 		value = value_of_key(line, "AutoDetect");
 		if (value.n > 0)
@@ -363,6 +332,15 @@ void gres_lint(
 		judge_more(&l, &want, &have);
 }
 
+/* A file that is not there yet has nothing in it. */
+static int read_conf(
+	const struct step_env *env, const json_t *path, struct buf *text, struct err *err)
+{
+	const int rc = fs_read(env->root, json_string_value(path), text, err);
+
+	return rc == -E_NOTFOUND ? 0 : rc;
+}
+
 int probe_gres_lint(
 	const struct step_env *env, const json_t *args, struct value *out, struct err *err)
 {
@@ -370,15 +348,19 @@ int probe_gres_lint(
 	const struct gres_node node = {json_string_value(json_array_get(args, 2)),
 		json_string_value(json_array_get(args, 3)),
 		gpus < 0 ? 0 : (unsigned)(gpus < COUNT_MAX ? gpus : COUNT_MAX)};
-	json_t *findings = json_array();
-	AUTO_BUF slurm;
-	AUTO_BUF gres;
+	json_t *findings;
+	AUTO_BUF slurm = {0};
+	AUTO_BUF gres = {0};
+	int rc;
 
 	buf_init(&slurm, CONF_MAX);
 	buf_init(&gres, CONF_MAX);
-	/* A file that is not there yet has nothing in it. */
-	(void)fs_read(env->root, json_string_value(json_array_get(args, 0)), &slurm, err);
-	(void)fs_read(env->root, json_string_value(json_array_get(args, 1)), &gres, err);
+	rc = read_conf(env, json_array_get(args, 0), &slurm, err);
+	if (rc == 0)
+		rc = read_conf(env, json_array_get(args, 1), &gres, err);
+	if (rc < 0)
+		return rc;
+	findings = json_array();
 	gres_lint(buf_str(&slurm), buf_str(&gres), &node, findings);
 	*out = value_of(findings);
 	return 0;

@@ -2,9 +2,8 @@
  * gres_lint - slurm.conf and gres.conf against each other and against a node, before Slurm is
  * restarted with them.
  *
- * Pure: texts in, findings out; also for programs of the controller, which know every node's facts.
- * Include files of slurm.conf are not followed. What Slurm would say is quoted, so that it can be
- * looked for in its log.
+ * gres_lint is pure: texts in, findings out. Include files of slurm.conf are not followed. What
+ * Slurm would say is quoted, so that it can be looked for in its log.
  */
 #pragma once
 
@@ -25,8 +24,6 @@ struct gres_node {
 void gres_lint(struct str slurm_conf, struct str gres_conf, const struct gres_node *node,
 	json_t *findings);
 
-/* Whether Slurm's list of hosts ("n[1-2,07],login") has the name. */
-bool gres_hosts_have(struct str list, struct str name);
 /* How many a list stands for: 8 for "/dev/nvidia[0-7]"; at most 100000. */
 unsigned gres_list_count(struct str list);
 

@@ -1,5 +1,6 @@
 /* fence_slurm_fuzz - whatever scontrol and squeue print. */
-#include "controller/fence/slurm.h"
+#include "agent/base/hostlist.h"
+#include "controller/fence/fence_priv.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 

@@ -1,5 +1,5 @@
 /* slurm_test - what scontrol prints, read; and the loop of wants and looks with real processes. */
-#include "controller/fence/slurm.h"
+#include "controller/fence/fence_priv.h"
 #include "tests/unit/fence/play.h"
 
 #include <string.h>
@@ -108,35 +108,6 @@ TEST(what_cannot_be_read_changes_nothing)
 		assert_int_equal(fence_look(f, 0)->state, FENCE_UNASKED);
 	}
 	fence_free(f);
-}
-
-TEST(lists_of_nodes_are_matched_without_being_spread_out)
-{
-	static const struct {
-		const char *list, *name;
-		bool has;
-	} all[] = {
-		{"n1", "n1", true},
-		{"n1", "n10", false},
-		{"n10", "n1", false},
-		{"a,n1,b", "n1", true},
-		{"n[1-4]", "n3", true},
-		{"n[1-4]", "n5", false},
-		{"n[001-100,200]", "n042", true},
-		{"n[001-100,200]", "n42", false},
-		{"n[1-100]", "n042", false},
-		{"n[8-12]", "n10", true},
-		{"n[1-999999999999]-ib,login", "n77-ib", true},
-		{"r[1-2]n[3-4]", "r2n3", true},
-		{"r[1-2]n[3-4]", "r2n5", false},
-		{"n[1", "n1", false},
-		{"n[]", "n1", false},
-		{"n[a-b]", "n1", false},
-		{"", "n1", false},
-	};
-	for (size_t i = 0; i < sizeof all / sizeof all[0]; i++)
-		if (slurm_list_has(str_of(all[i].list), str_of(all[i].name)) != all[i].has)
-			fail_msg("'%s' and '%s'", all[i].list, all[i].name);
 }
 
 TEST(closes_many_at_once_waits_for_jobs_and_opens)

@@ -72,23 +72,6 @@ TEST(gpus_that_no_type_of_gres_names)
 	json_decref(found);
 }
 
-TEST(lists_of_hosts)
-{
-	static const struct {
-		const char *list, *name;
-		bool has;
-	} ROWS[] = {{"n[1-2]", "n1", true}, {"n[1-2]", "n3", false}, {"n[01-10]", "n07", true},
-		{"n[01-10]", "n7", false}, {"n[1-10]", "n10", true}, {"n[9-10]", "n09", false},
-		{"a,n[1,3]-ib,b", "n3-ib", true}, {"a,n[1,3]-ib,b", "n2-ib", false},
-		{"a,b", "b", true}, {"r[1-2]n[1-4]", "r2n4", true}, {"r[1-2]n[1-4]", "r3n4", false},
-		{"ALL", "x", true}, {"", "x", false}, {"n[1-", "n1", false}, {"n[]", "n1", false},
-		{"n[a-b]", "n1", false}};
-
-	for (size_t i = 0; i < sizeof ROWS / sizeof ROWS[0]; i++)
-		if (gres_hosts_have(str_of(ROWS[i].list), str_of(ROWS[i].name)) != ROWS[i].has)
-			fail_msg("'%s' and '%s'", ROWS[i].list, ROWS[i].name);
-}
-
 TEST(lists_are_counted_up_to_a_cap)
 {
 	assert_int_equal(gres_list_count(STR_LIT("/dev/nvidia[0-7]")), 8);
