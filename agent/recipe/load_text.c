@@ -112,6 +112,8 @@ static int see_name(void *ctx, const struct expr *at, const char *name, struct e
 
 	if (dot)
 		snprintf(part, sizeof part, "%.*s", (int)strcspn(dot + 1, "."), dot + 1);
+	if (str_is(root, "site"))
+		j->l->recipe->reads_site = true;
 	if (str_is(root, "params") && dot)
 		return judge_param(j, second_part(at), part, err);
 	if (str_is(root, "let") && dot)

@@ -105,6 +105,7 @@ struct recipe {
 	struct step *steps, *handlers, *undo;
 	struct recipe_check *checks;
 	const char **needs, **disrupts;
+	bool reads_site;       /* site.* is read somewhere, templates with it */
 	json_t *data;          /* data.*: literal tables, owned; NULL: none */
 	struct expr_let *lets; /* let.*, in order */
 	unsigned n_lets;

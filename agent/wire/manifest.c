@@ -65,9 +65,7 @@ static bool name_is_plain(const char *name)
 		const size_t n = part.n < last.n ? part.n : last.n;
 		const int order = last.p ? memcmp(last.p, part.p, n) : -1;
 
-		const bool named = str_is_name(part) || str_is(part, SITE_FOLDER);
-
-		if (!named || order > 0 || (order == 0 && part.n <= last.n))
+		if (!str_is_name(part) || order > 0 || (order == 0 && part.n <= last.n))
 			return false;
 		last = part;
 	}

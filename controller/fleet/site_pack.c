@@ -4,9 +4,9 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/recipe/recipe.h"
 #include "agent/wire/manifest.h"
 #include "controller/fleet/keys.h"
-#include "controller/fleet/pack_priv.h"
 #include "inventory/model/model.h"
 #include "inventory/model/site_names.h"
 #include "inventory/store/store.h"
@@ -18,38 +18,6 @@
 #include <unistd.h>
 
 #define SITE_BYTES_MAX (64u << 20)
-#define FILE_BYTES_MAX (1u << 20)
-
-static bool names_site(struct str text)
-{
-	return str_find_str(text, STR_LIT("site.")) != STR_NONE;
-}
-
-/* path: NAME/templates/x of a manifest. */
-static bool file_names_site(const struct pack_recipe *r, const char *path)
-{
-	const char *inside = path + strlen(r->name) + 1;
-	AUTO_FD dir = open(r->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	AUTO_BUF text = {0};
-
-	buf_init(&text, FILE_BYTES_MAX);
-	if (strcmp(inside, "recipe.yaml") != 0 && !str_starts(str_of(inside), "templates/"))
-		return false;
-	return dir >= 0 && fs_read(dir, inside, &text, NULL) == 0 && names_site(buf_str(&text));
-}
-
-static bool reads_site(const struct pack_recipe *r)
-{
-	struct arena *a = arena_new();
-	struct manifest m = {0};
-	bool yes = false;
-
-	if (pack_list_files(a, r, 1, &m, NULL) == 0)
-		for (unsigned i = 0; i < m.n_files && !yes; i++)
-			yes = file_names_site(r, m.files[i].path);
-	arena_free(a);
-	return yes;
-}
 
 static int write_names(struct store *s, struct buf *text, struct err *err)
 {
@@ -102,7 +70,7 @@ int site_pack_add(struct store *s, struct arena *a, const struct pack_recipe *re
 	*out = recipes;
 	*n_out = n;
 	for (unsigned i = 0; i < n && !reads; i++)
-		reads = reads_site(&recipes[i]);
+		reads = recipes[i].recipe && recipes[i].recipe->reads_site;
 	if (!reads)
 		return 0;
 	if ((rc = write_site(s, dir, err)) < 0)

@@ -10,8 +10,9 @@
 #include "controller/fleet/pack.h"
 
 /*
- * recipes, or a copy with the folder of the site behind them when one of them reads site. in its
- * recipe.yaml or templates; in a. The folder lies beside the database and is written anew.
+ * recipes, or a copy with the folder of the site behind them when one of them reads site.* in an
+ * expression or a template; in a. Their recipes are loaded. The folder lies beside the database and
+ * is written anew.
  */
 int site_pack_add(struct store *s, struct arena *a, const struct pack_recipe *recipes, unsigned n,
 	const struct pack_recipe **out, unsigned *n_out, struct err *err);

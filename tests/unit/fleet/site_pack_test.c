@@ -3,6 +3,7 @@
 #include "agent/base/err.h"
 #include "agent/base/fs.h"
 #include "agent/base/mem.h"
+#include "agent/recipe/recipe.h"
 #include "controller/fleet/site_pack.h"
 #include "inventory/store/store.h"
 #include "tests/unit/t.h"
@@ -38,9 +39,14 @@ TEST(only_who_reads_it_gets_it)
 
 	arena = arena_new();
 	buf_init(&text, 1u << 20);
-	recipes[0].dir = put("plain", "recipe.yaml", "recipe: plain\n");
-	recipes[1].dir = put("reads", "recipe.yaml", "recipe: reads\n");
+	recipes[0].dir = put("plain", "recipe.yaml",
+		"recipe: plain\nabout: of the website.nodes\n"
+		"steps:\n  - file: {path: /a, content: site.nodes}\n");
 	(void)put("reads", "templates/x", "{{ len(site.nodes) }}\n");
+	recipes[1].dir = put("reads", "recipe.yaml",
+		"recipe: reads\nsteps:\n  - template: {path: /a, source: x}\n");
+	for (unsigned i = 0; i < 2; i++)
+		assert_int_equal(recipe_load(arena, recipes[i].dir, &recipes[i].recipe, &err), 0);
 	assert_int_equal(
 		store_open(arena_printf(arena, "%s/stoika.db", t_dir()), STORE_CREATE, &s, &err),
 		0);
@@ -56,6 +62,8 @@ TEST(only_who_reads_it_gets_it)
 	assert_non_null(strstr(buf_text(&text), "\"nodes\":[]"));
 	assert_int_equal(faccessat(fd, "recipe.yaml", R_OK, 0), 0);
 	store_close(s);
+	recipe_done(recipes[0].recipe);
+	recipe_done(recipes[1].recipe);
 	arena_free(arena);
 }
 
