@@ -81,35 +81,32 @@ static void kind_of_attention(struct ask *a, struct llm *m)
 		m->kv_heads = 1;
 }
 
+static void read_figure(struct ask *a, const char *key, double *to)
+{
+	const bool told = ask_has(a, key);
+	const double v = ask_num(a, key, *to);
+
+	if (told && need_not_below(key, v, a->err) < 0)
+		ask_failed(a, key, -E_SCHEMA);
+	if (told && v == 0 && strstr("layers hidden heads kv_heads head_dim", key))
+		ask_fail(a, key, "'%s' is 0, must be above 0", key);
+	*to = v;
+}
+
 static void read_shape(struct ask *a, struct llm *m)
 {
+	/* what cases call them beside */
 	const struct {
 		const char *key;
 		double *to;
-	} fields[] = {{"layers", &m->layers}, {"hidden", &m->hidden}, {"heads", &m->heads},
-		{"kv_heads", &m->kv_heads}, {"head_dim", &m->head_dim}, {"ffn", &m->ffn},
-		{"vocab", &m->vocab}, {"positions", &m->positions}, {"experts", &m->experts},
-		{"experts_active", &m->experts_active}, {"experts_shared", &m->experts_shared},
-		{"expert_ffn", &m->expert_ffn}, {"dense_layers", &m->dense_layers},
-		{"kv_lora_rank", &m->kv_lora}, {"q_lora_rank", &m->q_lora},
-		{"rope_head_dim", &m->rope_dim}, {"nope_head_dim", &m->nope_dim},
-		{"v_head_dim", &m->v_dim}, {"window", &m->window}, {"sliding_window", &m->window},
-		{"full_layers", &m->full_layers}, {"window_layers", &m->window_layers},
-		{"swa_layers", &m->window_layers}, {"sliding_layers", &m->window_layers},
-		{"linear_layers", &m->linear_layers}, {"mamba_layers", &m->linear_layers},
+	} others[] = {{"sliding_window", &m->window}, {"swa_layers", &m->window_layers},
+		{"sliding_layers", &m->window_layers}, {"mamba_layers", &m->linear_layers},
 		{"state", &m->state_bytes}, {"max_context", &m->context}};
 
-	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
-		const bool told = ask_has(a, fields[i].key);
-		const double v = ask_num(a, fields[i].key, *fields[i].to);
-
-		if (told && need_not_below(fields[i].key, v, a->err) < 0)
-			ask_failed(a, fields[i].key, -E_SCHEMA);
-		if (told && v == 0 &&
-			strstr("layers hidden heads kv_heads head_dim", fields[i].key))
-			ask_fail(a, fields[i].key, "'%s' is 0, must be above 0", fields[i].key);
-		*fields[i].to = v;
-	}
+	for (const struct llm_field *f = LLM_FIELDS; f->key; f++)
+		read_figure(a, f->key, llm_field(m, f));
+	for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
+		read_figure(a, others[i].key, others[i].to);
 }
 
 void domain_model(struct ask *a, struct llm *m, bool need_layers)

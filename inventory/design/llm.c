@@ -9,6 +9,42 @@
 #define LAYERS_MOST 10000
 #define WIDTH_MOST  10000000
 
+#define FIELD(key, member)                        \
+	{                                         \
+		key, offsetof(struct llm, member) \
+	}
+
+const struct llm_field LLM_FIELDS[] = {
+	FIELD("layers", layers),
+	FIELD("hidden", hidden),
+	FIELD("heads", heads),
+	FIELD("kv_heads", kv_heads),
+	FIELD("head_dim", head_dim),
+	FIELD("ffn", ffn),
+	FIELD("vocab", vocab),
+	FIELD("positions", positions),
+	FIELD("experts", experts),
+	FIELD("experts_active", experts_active),
+	FIELD("experts_shared", experts_shared),
+	FIELD("expert_ffn", expert_ffn),
+	FIELD("dense_layers", dense_layers),
+	FIELD("kv_lora_rank", kv_lora),
+	FIELD("q_lora_rank", q_lora),
+	FIELD("rope_head_dim", rope_dim),
+	FIELD("nope_head_dim", nope_dim),
+	FIELD("v_head_dim", v_dim),
+	FIELD("window", window),
+	FIELD("full_layers", full_layers),
+	FIELD("window_layers", window_layers),
+	FIELD("linear_layers", linear_layers),
+	{NULL, 0},
+};
+
+double *llm_field(struct llm *m, const struct llm_field *f)
+{
+	return (double *)(void *)((char *)m + f->at);
+}
+
 static int check_experts(const struct llm *m, struct err *err)
 {
 	int rc;

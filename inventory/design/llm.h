@@ -9,6 +9,7 @@
 #include "inventory/design/precision.h"
 
 #include <stdbool.h>
+#include <stddef.h>
 
 enum attention {
 	ATTENTION_FULL, /* MHA, GQA and MQA differ by kv_heads only */
@@ -31,6 +32,14 @@ struct llm {
 	double context;               /* the most tokens it was made for; 0: unknown */
 	double stated, stated_active; /* the vendor's parameter counts; 0: none */
 };
+
+/* The figures of a model by the names that files give them; ends with a NULL key. */
+struct llm_field {
+	const char *key;
+	size_t at; /* of a double in struct llm */
+};
+extern const struct llm_field LLM_FIELDS[];
+double *llm_field(struct llm *m, const struct llm_field *f);
 
 /* Parameters by class of tensor. */
 struct llm_parts {

@@ -69,25 +69,15 @@ static bool is_true(const struct catalog_entry *e, const char *key)
 
 static void fill(const struct catalog_entry *e, struct llm *m)
 {
-	const struct {
-		const char *key;
-		double *to;
-	} fields[] = {{"layers", &m->layers}, {"hidden", &m->hidden}, {"heads", &m->heads},
-		{"kv_heads", &m->kv_heads}, {"head_dim", &m->head_dim}, {"ffn", &m->ffn},
-		{"vocab", &m->vocab}, {"positions", &m->positions}, {"experts", &m->experts},
-		{"experts_active", &m->experts_active}, {"experts_shared", &m->experts_shared},
-		{"expert_ffn", &m->expert_ffn}, {"dense_layers", &m->dense_layers},
-		{"kv_lora_rank", &m->kv_lora}, {"q_lora_rank", &m->q_lora},
-		{"rope_head_dim", &m->rope_dim}, {"nope_head_dim", &m->nope_dim},
-		{"v_head_dim", &m->v_dim}, {"window", &m->window}, {"full_layers", &m->full_layers},
-		{"window_layers", &m->window_layers}, {"linear_layers", &m->linear_layers},
-		{"state_bytes", &m->state_bytes}, {"context", &m->context}, {"params", &m->stated},
-		{"params_active", &m->stated_active}};
 	const char *attention = catalog_text(e, "attention"), *mlp = catalog_text(e, "mlp");
 
 	*m = (struct llm){0};
-	for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++)
-		*fields[i].to = num(e, fields[i].key);
+	for (const struct llm_field *f = LLM_FIELDS; f->key; f++)
+		*llm_field(m, f) = num(e, f->key);
+	m->state_bytes = num(e, "state_bytes");
+	m->context = num(e, "context");
+	m->stated = num(e, "params");
+	m->stated_active = num(e, "params_active");
 	for (size_t n = 0; e->name[n] && n + 1 < sizeof m->name; n++)
 		m->name[n] = e->name[n];
 	m->tied = is_true(e, "tied");
