@@ -3,7 +3,9 @@
  * calls for them, run once at the end of their recipe, by this run or by the next.
  */
 #include "agent/base/buf.h"
+#include "agent/base/fs.h"
 #include "agent/run/run_priv.h"
+#include "agent/step/tool.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -110,6 +112,18 @@ static bool service_runs(struct execution *x, const struct task *t)
 	return runs;
 }
 
+/* A command whose program the undo has taken away with its package. */
+static bool program_is_gone(struct execution *x, const struct task *t)
+{
+	const char *name = json_string_value(json_array_get(json_get(t->args, "run"), 0));
+	struct stat st;
+
+	if (strcmp(t->step->kind->name, "command") != 0 || !name)
+		return false;
+	return *name == '/' ? fs_stat(x->step_env.root, name, true, &st, NULL) < 0
+			    : !strchr(name, '/') && !tool_is_there(&x->step_env, name);
+}
+
 /*
  * Why a handler does not run after an undo; NULL: it does. Only what acts anew each time (a
  * restart, a command) is of use then: one that makes a state would make what was just taken back.
@@ -126,6 +140,8 @@ static const char *pointless(struct execution *x, const struct task *t)
 		return "an undo restarts the node at its end, if that had been restarted";
 	if (service && !service_runs(x, t))
 		return "its service is not running";
+	if (program_is_gone(x, t))
+		return "its program is not there any more";
 	return !service && t->verdict == RESULT_CHANGED && !t->report.always
 		       ? "it would make again what was taken back"
 		       : NULL;

@@ -374,7 +374,7 @@ static int read_doc(struct trial *c, struct err *err)
 		"plan", "first", "gone", "ignore", "second", "undo", NULL};
 	static const char *const STAGE_KEYS[] = {
 		"state", "reason", "hint", "steps", "handlers", "checks", "ran", "not_ran", NULL};
-	static const char *const STAGES[] = {"plan", "first", "second"};
+	static const char *const STAGES[] = {"plan", "first", "second", "undo"};
 	struct yaml_doc *d;
 	char path[TRIAL_PATH_ROOM];
 	struct stat st;
@@ -388,8 +388,8 @@ static int read_doc(struct trial *c, struct err *err)
 		rc = arg_tree_literal(d, d->root, "the case", &c->doc, err);
 	if (rc == 0)
 		rc = check_keys(c->doc, KEYS, "the case", err);
-	for (size_t i = 0; i < 3 && rc == 0; i++)
-		if (json_get(c->doc, STAGES[i]))
+	for (size_t i = 0; i < sizeof STAGES / sizeof *STAGES && rc == 0; i++)
+		if (json_is_object(json_get(c->doc, STAGES[i])))
 			rc = check_keys(json_get(c->doc, STAGES[i]), STAGE_KEYS, STAGES[i], err);
 	if (rc == 0)
 		rc = check_secrets(c->doc, err);
@@ -433,17 +433,28 @@ static json_t *wanted_second(const struct trial *c)
 	return want;
 }
 
+/* All of it is taken back, or what the case says comes of it; NULL: it is not tried. */
+static json_t *wanted_undo(const struct trial *c)
+{
+	json_t *undo = json_get(c->doc, "undo");
+
+	if (c->opts->keep || (!json_is_true(undo) && !json_is_object(undo)))
+		return NULL;
+	return json_is_object(undo) ? json_incref(undo) : json_pack("{s:s}", "state", "changed");
+}
+
 static void run_stages(struct trial *c)
 {
 	AUTO_JSON after = trial_wanted_after(c);
 	AUTO_JSON second = wanted_second(c);
+	AUTO_JSON undo = wanted_undo(c);
 
 	if (json_get(c->doc, "plan"))
 		run_stage(c, "plan", ORDER_PLAN, json_get(c->doc, "plan"), c->before);
 	run_stage(c, "first run", ORDER_APPLY, json_get(c->doc, "first"), after);
 	run_stage(c, "second run", ORDER_APPLY, second, after);
-	if (json_get_bool(c->doc, "undo", false) && !c->opts->keep)
-		run_stage(c, "undo", ORDER_UNDO, NULL, c->before);
+	if (undo)
+		run_stage(c, "undo", ORDER_UNDO, undo, c->before);
 }
 
 /* --- the whole --- */
