@@ -1,11 +1,12 @@
 /*
  * airgap - a folder that holds all that recipes ask a network for, and the proof that it does.
  *
- *	manifest.json, manifest.sig    every file with its SHA-256; groups of recipes and variables
- *	recipes.bundle                 the recipes, as one signed file
- *(controller/fleet/pack_file.h) apt/ORIGIN/                    packages as a repository with our
- *OpenPGP signature keys/ORIGIN.asc                the key of that signature .work/ what is fetched
- *while it is made; nobody needs it
+ *	manifest.json    every file with its SHA-256; groups of recipes and variables
+ *	manifest.sig     over that, by the controller's key
+ *	recipes.bundle   the recipes, as one signed file (controller/fleet/pack_file.h)
+ *	apt/ORIGIN/      packages as a repository with our OpenPGP signature
+ *	keys/ORIGIN.asc  the key of that signature
+ *	.work/           what is fetched while it is made; nobody needs it
  *
  * A web server that has the folder as its root is what nodes are told of as vars.mirror.
  */
@@ -23,7 +24,8 @@ struct airgap_group {
 	const char *name; /* a role, or the recipes */
 	const struct pack_recipe *recipes;
 	unsigned n;
-	const json_t *vars, *params;
+	json_t *vars; /* the caller's to drop */
+	const json_t *params;
 };
 
 struct airgap {

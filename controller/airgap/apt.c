@@ -7,6 +7,7 @@
 #include "agent/base/mem.h"
 #include "agent/base/proc.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -45,7 +46,7 @@ static int make_folders(const struct apt *apt, struct err *err)
 
 	top = open(apt->dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 	if (top < 0)
-		return err_set(err, E_IO, "cannot open the folder '%s'", apt->dir);
+		return err_sys(err, errno, "cannot open the folder '%s'", apt->dir);
 	for (size_t i = 0; rc == 0 && i < sizeof FOLDERS / sizeof *FOLDERS; i++)
 		rc = fs_mkdirs(top, FOLDERS[i], 0755, err);
 	return rc;

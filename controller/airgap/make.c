@@ -9,6 +9,7 @@
 #include "controller/airgap/snapshot.h"
 #include "controller/fleet/pack.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -212,7 +213,7 @@ int airgap_make(
 	struct plan p = {0};
 	struct str armored;
 	size_t n = 0;
-	int rc = top < 0 ? err_set(err, E_IO, "cannot open the folder '%s'", g->dir)
+	int rc = top < 0 ? err_sys(err, errno, "cannot open the folder '%s'", g->dir)
 			 : listing_remove(top, err);
 
 	if (rc == 0)

@@ -7,6 +7,7 @@
 #include "controller/airgap/apt.h"
 #include "controller/airgap/listing.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -102,7 +103,7 @@ int airgap_verify(const struct airgap *g, const json_t *doc, json_t **bad, struc
 	listing_compare(top, doc, found);
 	rc = plan_make(a, g, &p, err);
 	if (rc == 0 && !mkdtemp(work))
-		rc = err_set(err, E_IO, "cannot make a folder in /tmp");
+		rc = err_sys(err, errno, "cannot make a folder in /tmp");
 	else if (rc == 0) {
 		AUTO_FD tmp = open("/tmp", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
 

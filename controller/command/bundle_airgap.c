@@ -40,7 +40,7 @@ static void gathering_done(struct gathering *g)
 	for (unsigned i = 0; i < g->n; i++) {
 		for (unsigned k = 0; k < g->groups[i].n; k++)
 			recipe_done(g->groups[i].recipes[k].recipe);
-		json_decref((json_t *)(uintptr_t)g->groups[i].vars);
+		json_decref(g->groups[i].vars);
 	}
 	json_drop(&g->params);
 }
