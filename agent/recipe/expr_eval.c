@@ -662,6 +662,7 @@ static int eval_call(const struct eval *v, const struct expr *e, struct value *o
 	const char *unknown = NULL;
 	int rc = 0;
 
+	/* the two that do not evaluate all their arguments: if() has three, default() two */
 	if (!e->fn->call && !e->fn->probe)
 		return e->fn->n == 3 ? eval_if(v, e, out, err) : eval_default(v, e, out, err);
 	for (unsigned i = 0; i < e->n && rc == 0; i++) {

@@ -28,6 +28,12 @@ static int no_driver(const struct run_row *r, const char *asked, struct err *err
 	return err_hint(err, "stoika run resume %s goes on", r->id);
 }
 
+static int still_driven(const struct run_row *r, struct err *err)
+{
+	err_set(err, E_STATE, "rollout '%s' is driven: it can bring its nodes home", r->id);
+	return err_hint(err, "stoika run abort %s", r->id);
+}
+
 static int confirm(const struct invocation *inv, const struct rollout_past *p, struct err *err)
 {
 	unsigned out = 0;
@@ -73,15 +79,10 @@ static int judge(const struct invocation *inv, const struct rollout_past *p, con
 		err_set(err, E_STATE, "rollout '%s' has ended: %s", p->run.id, p->run.state);
 		return err_hint(err, "see it with 'stoika run show %s'", p->run.id);
 	}
-	if (!p->driven && !option_get(inv, "as-it-stands"))
-		return no_driver(&p->run, asked, err);
-	if (p->driven && option_get(inv, "as-it-stands")) {
-		err_set(err, E_STATE, "rollout '%s' is driven: it can bring its nodes home",
-			p->run.id);
-		return err_hint(err, "stoika run abort %s", p->run.id);
-	}
 	if (option_get(inv, "as-it-stands"))
-		return 0;
+		return p->driven ? still_driven(&p->run, err) : 0;
+	if (!p->driven)
+		return no_driver(&p->run, asked, err);
 	return strcmp(asked, "abort") == 0 ? confirm(inv, p, err) : 0;
 }
 
