@@ -66,7 +66,11 @@ static void fail(struct execution *x, const struct recipe_check *c, const struct
 	}
 	snprintf(what, sizeof what, "check '%s'", c->name);
 	tell(x, c, events_result(err), err);
-	events_stop(x, what, err);
+	if (x->order->mode == ORDER_CHECK && err->code != E_CANCELLED)
+		events_note(
+			x, what, err); /* who only looks wants to hear of the other recipes too */
+	else
+		events_stop(x, what, err);
 }
 
 /* In seconds. Only a run that may have started something waits for it; a mere look does not. */

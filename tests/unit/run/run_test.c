@@ -341,6 +341,25 @@ TEST(run_checks)
 	stage_done(&s);
 }
 
+/* A mere look goes on with the next recipe, an apply does not. */
+TEST(run_check_looks_at_all_recipes)
+{
+	struct stage s;
+
+	stage_init(&s);
+	stage_recipe(&s, "one", "recipe: one\ncheck:\n  - {id: F01, expect: exists('/a')}\n");
+	stage_recipe(&s, "two", "recipe: two\ncheck:\n  - {id: F02, expect: exists('/b')}\n");
+	stage_run(&s, ORDER_CHECK, "one two");
+	stage_ends(&s, RESULT_FAILED, "recipe 'one', check");
+	assert_string_equal(stage_event_str(&s, "check", 0, "id"), "F01");
+	assert_string_equal(stage_event_str(&s, "check", 1, "id"), "F02");
+	assert_int_equal(COUNT(&s, RESULT_FAILED), 2);
+	stage_run(&s, ORDER_APPLY, "one two");
+	assert_string_equal(stage_event_str(&s, "check", 0, "id"), "F01");
+	assert_null(stage_event(&s, "check", 1));
+	stage_done(&s);
+}
+
 TEST(run_checks_wait_for_facts_too)
 {
 	struct stage s;
