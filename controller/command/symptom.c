@@ -118,14 +118,12 @@ unsigned symptom_count(const struct symptoms *f, bool warning)
 	return n;
 }
 
-static void add_line(struct buf *out, enum text_lang lang, enum text_key key, const char *text)
+static void add_hint(struct buf *out, enum text_lang lang, const char *hint)
 {
 	AUTO_BUF line;
 
-	if (!*text)
-		return;
 	buf_init(&line, NODES_MAX);
-	text_add(&line, lang, key, text);
+	text_add(&line, lang, TEXT_DOCTOR_DO, hint);
 	lang_add_wrapped(out, ID_WIDTH, buf_text(&line));
 }
 
@@ -144,7 +142,8 @@ static void add_finding(struct buf *out, enum text_lang lang, const struct sympt
 		lang_add_wrapped(out, ID_WIDTH, f->why);
 	else
 		lang_add_wrapped(out, ID_WIDTH, f->name);
-	add_line(out, lang, TEXT_DOCTOR_DO, f->hint);
+	if (*f->hint)
+		add_hint(out, lang, f->hint);
 }
 
 void symptom_text(const struct symptoms *f, enum text_lang lang, struct buf *out)
