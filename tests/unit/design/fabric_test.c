@@ -3,7 +3,10 @@
 #include "inventory/design/fabric_export.h"
 #include "tests/unit/t.h"
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <time.h>
 
 static const struct fabric_ask ASKS[] = {
@@ -180,6 +183,92 @@ TEST(consumers_get_their_files)
 					       "unit[033-064]\n"));
 	assert_non_null(strstr(buf_text(&out), "      - switch: fabric\n        children: "
 					       "group[001-002]\n"));
+}
+
+/* --- Slurm's own parser, where it is installed --- */
+
+#define SLURMCTLD "/usr/sbin/slurmctld"
+
+static void put_file(const char *name, const char *text)
+{
+	char path[128];
+	FILE *out;
+
+	snprintf(path, sizeof path, "%s/%s", t_dir(), name);
+	out = fopen(path, "w");
+	assert_non_null(out);
+	fputs(text, out);
+	fclose(out);
+}
+
+static void write_slurm_conf(unsigned nodes)
+{
+	char text[1024];
+
+	snprintf(text, sizeof text,
+		"ClusterName=t\nSlurmctldHost=localhost\nSlurmUser=root\nAuthType=auth/none\n"
+		"CredType=cred/none\nStateSaveLocation=%s\nSlurmctldPidFile=%s/pid\n"
+		"SlurmctldPort=28817\nSlurmdPort=28818\nTopologyPlugin=topology/tree\n"
+		"SelectType=select/cons_tres\nSlurmctldDebug=debug\n"
+		"NodeName=gpu[0001-%04u] CPUs=8\nPartitionName=p Nodes=ALL Default=YES\n",
+		t_dir(), t_dir(), nodes);
+	put_file("slurm.conf", text);
+}
+
+/* What slurmctld said until word or 'fatal' came, ten seconds at most; it is ended then. */
+static char *slurm_says(const char *word)
+{
+	static char said[1 << 20];
+	char conf[128], log[128];
+	pid_t child;
+
+	snprintf(conf, sizeof conf, "%s/slurm.conf", t_dir());
+	snprintf(log, sizeof log, "%s/log", t_dir());
+	child = fork();
+	if (child == 0) {
+		const int fd = open(log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
+
+		dup2(fd, 1);
+		dup2(fd, 2);
+		execl(SLURMCTLD, "slurmctld", "-D", "-f", conf, (char *)NULL);
+		_exit(127);
+	}
+	for (unsigned i = 0; i < 100; i++) {
+		const int fd = open(log, O_RDONLY | O_CLOEXEC);
+		const ssize_t n = fd < 0 ? 0 : read(fd, said, sizeof said - 1);
+
+		said[n > 0 ? n : 0] = '\0';
+		if (fd >= 0)
+			close(fd);
+		if (strstr(said, word) || strstr(said, "fatal"))
+			break;
+		usleep(100000);
+	}
+	kill(child, SIGKILL);
+	waitpid(child, NULL, 0);
+	return said;
+}
+
+TEST(slurm_reads_the_topology)
+{
+	const struct fabric_ask ask = {.nodes = 2048, .nics = 8, .radix = 64, .rails = true};
+	struct fabric f;
+	struct err err;
+	AUTO_BUF out;
+	const char *said;
+
+	buf_init(&out, 1u << 20);
+	if (access(SLURMCTLD, X_OK) < 0 || getuid() != 0)
+		skip();
+	assert_int_equal(fabric_plan(&ask, &f, &err), 0);
+	fabric_write_slurm_conf(&f, &out);
+	put_file("topology.conf", buf_text(&out));
+	write_slurm_conf(ask.nodes);
+	said = slurm_says("Switch level:2 name:fabric nodes:gpu[0001-2048]");
+	if (!strstr(said, "Switch level:2 name:fabric nodes:gpu[0001-2048]"))
+		fail_msg("%s", said);
+	assert_non_null(strstr(said, "Switch level:0 name:unit064 nodes:gpu[2017-2048]"));
+	assert_null(strstr(said, "fatal"));
 }
 
 T_MAIN
